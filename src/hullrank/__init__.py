@@ -1,0 +1,41 @@
+"""hullrank learns to rank, and proves how good the answer is.
+
+Every method places *blocks* of samples (a class, or a single sample) on the *score line*: block c lies in an interval
+[L_c, U_c], and an *order graph* says which block must lie above which. The convex hull of a class, seen along w, is
+that interval, so separating hulls needs no pairs. The methods differ in five choices: the order graph, the margin
+policy (fixed, nu, sum of margins), the slack and its charge (hinge, squared hinge, 0-1), the regulariser, the solver.
+
+A *Ranker* predicts scores, a *Classifier* predicts ordered labels; both place samples on the score line by
+``score_samples`` and carry a ``certificate_``: objective, lower bound, and the gap between them.
+"""
+
+from importlib import import_module
+from importlib.metadata import version as _version
+from typing import Any
+
+_HOME = {
+    "OrderGraph": "order",
+    "ConvexHullRanker": "models.hull",
+    "FixedMarginClassifier": "models.margins",
+    "NuMarginClassifier": "models.margins",
+    "SumOfMarginsClassifier": "models.margins",
+    "OrdinalCalibrator": "models.calibration",
+    "ScoreLineDisplay": "plots",
+}
+_SUBPACKAGES = ("metrics", "exceptions")
+
+__all__ = ["__version__", *_HOME, *_SUBPACKAGES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version("hullrank")
+    if name in _SUBPACKAGES:
+        return import_module(f"hullrank.{name}")
+    if name in _HOME:
+        return getattr(import_module(f"hullrank.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'hullrank' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

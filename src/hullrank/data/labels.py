@@ -1,0 +1,101 @@
+"""From y, and whatever order it declares, to class codes 0..K-1, lowest class first."""
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.exceptions import LabelError, UndeclaredOrderWarning
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The classes from lowest to highest (for a partial order: in topological order) and every sample's class."""
+
+    classes: NDArray[Any]
+    codes: NDArray[np.intp]
+
+
+def encode_labels(y: Any, values: NDArray[Any], declared: Sequence[Hashable] | None = None) -> Labels:
+    """Codes of the checked target ``values`` under the declared order, else the order of ``y`` itself.
+
+    Numbers are ordered by value, an ordered pandas Categorical or a polars Enum by its categories (unused ones drop
+    out), strings by ``declared``; strings without a declared order are sorted alphabetically, with a warning.
+    """
+    if declared is not None:
+        return _encode_declared(values, declared)
+    categories = _categories(y)
+    if categories is not None:
+        present = set(values.tolist())
+        return _encode_declared(values, [c for c in categories if c in present])
+    try:
+        classes, codes = np.unique(values, return_inverse=True)
+    except TypeError as error:
+        raise LabelError(f"y mixes labels that cannot be ordered ({error}); declare their order by classes=[...]") from error
+    if classes.dtype.kind in "OUST":
+        order = " < ".join(map(str, classes[:5])) + (" < ..." if len(classes) > 5 else "")
+        warnings.warn(
+            f"string labels were ordered alphabetically ({order}); declare the order by "
+            f"classes={[str(c) for c in classes[:5]]}, an ordered Categorical, or an OrderGraph",
+            UndeclaredOrderWarning,
+            stacklevel=3,
+        )
+    return Labels(classes, codes)
+
+
+def _categories(y: Any) -> list[Any] | None:
+    """The order that a pandas Categorical (ordered) or polars Enum column carries, or None."""
+    if hasattr(y, "dtype") and hasattr(y, "categories") and getattr(y, "ordered", False):  # a bare pandas Categorical
+        return list(y.categories)
+    column: Any = nw.from_native(y, allow_series=True, pass_through=True)
+    if isinstance(column, nw.DataFrame) and len(column.columns) == 1:
+        column = column[column.columns[0]]
+    if isinstance(column, nw.Series) and isinstance(column.dtype, nw.Enum):
+        return list(column.dtype.categories)
+    return None
+
+
+def _encode_declared(values: NDArray[Any], declared: Sequence[Hashable]) -> Labels:
+    place = {label: code for code, label in enumerate(declared)}
+    if len(place) < len(declared):
+        twice = next(label for i, label in enumerate(declared) if label in declared[:i])
+        raise LabelError(f"the declared order names {twice!r} twice; name every class once")
+    distinct, inverse = np.unique(values, return_inverse=True) if values.dtype != object else _unique_objects(values)
+    items = distinct.tolist()
+    unknown = [label for label in items if label not in place]
+    if unknown:
+        raise LabelError(
+            f"y has labels that are not in the declared order: {_few(unknown)}; add them to the order or drop the samples"
+        )
+    seen = set(items)
+    missing = [label for label in declared if label not in seen]
+    if missing:
+        raise LabelError(
+            f"the declared order has classes without a sample (of positive weight): {_few(missing)}; remove them from the order"
+        )
+    codes = np.array([place[label] for label in items], dtype=np.intp)[inverse]
+    return Labels(_as_array(declared), codes)
+
+
+def _unique_objects(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    place: dict[Any, int] = {}
+    inverse = np.array([place.setdefault(value, len(place)) for value in values.tolist()], dtype=np.intp)
+    return _as_array(list(place)), inverse
+
+
+def _as_array(labels: Sequence[Hashable]) -> NDArray[Any]:
+    plain = np.asarray(labels)
+    mixed = len({type(label) for label in labels}) > 1 and plain.dtype.kind in "USO"
+    if plain.ndim == 1 and not mixed:
+        return plain
+    boxed = np.empty(len(labels), dtype=object)
+    boxed[:] = list(labels)
+    return boxed
+
+
+def _few(labels: Sequence[Any], most: int = 5) -> str:
+    return ", ".join(map(repr, labels[:most])) + (f" and {len(labels) - most} more" if len(labels) > most else "")

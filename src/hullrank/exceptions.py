@@ -1,0 +1,48 @@
+"""One class per broken rule and per warning; each message says what to do about it."""
+
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+
+__all__ = [
+    "CollapsedRankingWarning",
+    "ConvergenceWarning",
+    "CyclicOrderError",
+    "HullrankError",
+    "InfeasibleParameterError",
+    "LabelError",
+    "NoComparablePairError",
+    "NotSeparableError",
+    "UndeclaredOrderWarning",
+    "UndefinedMetricWarning",
+]
+
+
+class HullrankError(ValueError):
+    """Base of all errors that hullrank raises about its input."""
+
+
+class CyclicOrderError(HullrankError):
+    """The declared order contains a cycle; the message prints it."""
+
+
+class LabelError(HullrankError):
+    """A label is unknown, missing, or cannot be ordered; the message names it."""
+
+
+class InfeasibleParameterError(HullrankError):
+    """A parameter for which the problem has no finite optimum; the message gives the range that works."""
+
+
+class NotSeparableError(HullrankError):
+    """A hard margin was asked for on data that cannot be separated; the message names a violated pair."""
+
+
+class NoComparablePairError(HullrankError):
+    """No two samples (of one query) have different targets, so there is nothing to rank."""
+
+
+class CollapsedRankingWarning(UserWarning):
+    """The optimum of the stated problem ranks nothing: crossed intervals or a vanishing score range."""
+
+
+class UndeclaredOrderWarning(UserWarning):
+    """String labels were ordered alphabetically because no order was declared."""

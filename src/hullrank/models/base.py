@@ -1,0 +1,136 @@
+"""What all estimators share: a place on the score line, all-or-nothing fitting, honest endings."""
+
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from hullrank.data import check_rows
+from hullrank.exceptions import ConvergenceWarning
+from hullrank.metrics import wmw_score
+from hullrank.problem.certificate import Certificate, Status
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def fitting(fit: Fit) -> Fit:
+    """Decorate ``fit``: parameters are validated first, and an error leaves the estimator as it was."""
+
+    @wraps(fit)
+    def all_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return _fit_context(prefer_skip_nested_validation=True)(all_or_nothing)
+
+
+def warn_unless_converged(certificate: Certificate, tol: float, suspect: str = "raise max_iter or tol") -> None:
+    """A solver that did not reach ``tol`` says so, and names what to change."""
+    if certificate.status is not Status.CONVERGED:
+        warnings.warn(
+            f"{certificate.solver} ended with status '{certificate.status}' after {certificate.iterations} iterations at a "
+            f"relative gap of {certificate.relative_gap:.2g} (tol={tol:g}); {suspect}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+class ScoreLineEstimator(BaseEstimator):
+    """An estimator that places samples on the score line; linear unless ``_scores`` is overridden."""
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Place every row of X on the score line; higher means ranked higher.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self._scores(check_rows(self, X))
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return np.asarray(safe_sparse_dot(X, self.coef_)).ravel()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "certificate_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class RankerMixin:
+    """A ranker predicts scores; its own score is pair accuracy."""
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Scores of the rows of X, the same as ``score_samples``."""
+        return self.score_samples(X)  # type: ignore[attr-defined]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Pair accuracy: the share of sample pairs along the edges of the order graph that are ranked right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        score : float in [0, 1]; NaN with a warning when no pair can be compared
+        """
+        return wmw_score(y, self.predict(X), order=getattr(self, "order_", "full"), sample_weight=sample_weight)
+
+
+class OrdinalClassifierMixin(ClassifierMixin):
+    """A classifier that cuts the score line at ``thresholds_``."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class between whose thresholds every row of X lies.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        scores = self.score_samples(X)  # type: ignore[attr-defined]
+        return self.classes_[np.searchsorted(self.thresholds_, scores, side="left")]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Distance to the threshold (two classes), else one value per class whose argmax is the prediction.
+
+        With f the score and b_0 <= ... <= b_{K-2} the thresholds, g_k = k f - sum_{j<k} b_j.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        """
+        scores = self.score_samples(X)  # type: ignore[attr-defined]
+        if len(self.classes_) == 2:
+            return scores - self.thresholds_[0]
+        grade = np.arange(len(self.classes_))
+        return scores[:, None] * grade - np.concatenate([[0.0], np.cumsum(self.thresholds_)])

@@ -1,0 +1,1 @@
+"""What is minimised: problems as frozen dataclasses, and the certificate of an answer."""

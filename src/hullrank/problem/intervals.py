@@ -1,0 +1,275 @@
+"""Class-based ranking: every method places classes in intervals of the score line, stated as grouped rows.
+
+Conventions
+-----------
+K classes with codes 0..K-1, lowest first (topological for a partial order); an edge (lo, hi) puts hi above lo.
+A *group* is (class, threshold, sign): all samples k of the class get the row
+
+    sign * (s_k - theta[threshold]) - rho + xi >= offset            s_k = w.x_k, rho only under the nu policy
+
+A *bundle* is one group, or two groups of one class whose rows share their slack xi. The problem is
+
+    min  penalty(w) + linear.(theta, rho) + sum_slacks cost * charge(xi)
+    s.t. the rows, xi >= 0, and the order constraints theta[up] - theta[low] >= gap     (low = -1: theta[up] >= gap)
+
+with penalty 1/2 |w|^2 or |w|_1 and charge xi, xi^2, or xi = 0 (hard margin). Its dual, with one multiplier alpha per
+row and t per order constraint, maximises
+
+    offset.alpha + gap.t - 1/2 |X'(sign alpha)|^2 - [squared charge] sum (sum_bundle alpha)^2 / (4 cost)
+    s.t. alpha, t >= 0, [hinge] sum_bundle alpha <= cost, and the flow on thresholds linear + E'(sign alpha) = G't
+
+where E'(sign alpha) sums over the rows of each threshold (for rho: all rows) and G theta = theta[up] - theta[low].
+With the L1 penalty the quadratic term gives way to |X'(sign alpha)|_inf <= 1.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Charge(IntEnum):
+    """What a slack costs."""
+
+    HINGE = 0
+    SQUARED_HINGE = 1
+    HARD = 2
+
+
+@dataclass(frozen=True)
+class IntervalProblem:
+    """Groups of rows, bundles of groups that share a slack, order constraints between thresholds (see the module).
+
+    ``linear`` has one entry per threshold and, if ``has_rho``, a last one for the margin rho, which then is also the
+    last entry of every theta.
+    """
+
+    group_class: Ints
+    sign: Floats
+    threshold: Ints
+    offset: Floats
+    bundles: Ints  # (n_bundles, 2): a group and its partner, or -1
+    up: Ints
+    low: Ints
+    gap: Floats
+    linear: Floats
+    charge: Charge
+    cost: float
+    has_rho: bool = False
+    l1: bool = False
+
+    @property
+    def n_groups(self) -> int:
+        """Number of row groups."""
+        return len(self.sign)
+
+    @property
+    def n_thresholds(self) -> int:
+        """Number of thresholds, without rho."""
+        return len(self.linear) - self.has_rho
+
+    @property
+    def homogeneous(self) -> bool:
+        """All offsets and gaps are 0 and a linear term drives the solution (nu and sum of margins)."""
+        return bool(self.linear.any())
+
+    def shifts(self, theta: Floats) -> Floats:
+        """What every group's rows subtract from sign * s, the linear part: sign * theta + rho."""
+        rho = theta[-1] if self.has_rho else 0.0
+        return self.sign * theta[self.threshold] + rho
+
+    def offsets(self, theta: Floats) -> Floats:
+        """Per group, the value that sign * s must reach without slack."""
+        return self.shifts(theta) + self.offset
+
+    def order_gaps(self, theta: Floats) -> Floats:
+        """G theta: the room between the two thresholds of every order constraint."""
+        return theta[self.up] - np.where(self.low >= 0, theta[self.low], 0.0)
+
+    def order_adjoint(self, t: Floats) -> Floats:
+        """G't: what multipliers of the order constraints send into the thresholds."""
+        inner = self.low >= 0
+        q = len(self.linear)
+        return np.bincount(self.up, t, q) - np.bincount(self.low[inner], t[inner], q)
+
+    def flow(self, totals: Floats) -> Floats:
+        """E'(sign alpha): what rows send into the thresholds (and rho), from the groups' sums of alpha."""
+        q = self.n_thresholds
+        into = np.bincount(self.threshold, self.sign * totals, q)
+        return np.append(into, totals.sum()) if self.has_rho else into
+
+    def raise_thresholds(self, theta: Floats, room: float = 0.0) -> Floats:
+        """The lowest thresholds above theta that satisfy the order constraints (which stand in topological order)."""
+        theta = theta.copy()
+        if np.all(self.order_gaps(theta) >= self.gap + room):
+            return theta
+        for up, low, gap in zip(self.up.tolist(), self.low.tolist(), self.gap.tolist(), strict=True):
+            theta[up] = max(theta[up], (theta[low] if low >= 0 else 0.0) + gap + room)
+        return theta
+
+
+def hull_problem(
+    n_classes: int,
+    edges: ArrayLike,
+    C: float,
+    *,
+    charge: Charge = Charge.SQUARED_HINGE,
+    intervals: Literal["proper", "free"] = "proper",
+    slack: Literal["sample", "edge"] = "sample",
+    l1: bool = False,
+) -> IntervalProblem:
+    """Convex-hull ranking, Fung et al. (26)-(28) in interval form.
+
+    Class c lies in [L_c, U_c], L_hi - U_lo >= 1 along every edge, and a sample's slack is how far it lies outside.
+    ``proper`` adds L_c <= U_c; ``edge`` gives every edge its own threshold t and slacks, s >= t + 1/2 for hi and
+    s <= t - 1/2 for lo.
+    """
+    lo, hi = np.asarray(edges, dtype=np.int64).reshape(-1, 2).T
+    by_class = np.lexsort((hi, lo))
+    lo, hi = lo[by_class], hi[by_class]
+    if slack == "edge":
+        e = np.arange(len(lo))
+        return _problem(
+            np.stack([hi, lo], 1).ravel(), np.tile([1.0, -1.0], len(e)), np.repeat(e, 2), 0.5, C, charge, l1=l1
+        )
+    classes = np.arange(n_classes)
+    has_lower, has_upper = np.isin(classes, hi), np.isin(classes, lo)
+    number = np.cumsum(np.stack([has_lower, has_upper], 1).ravel()).reshape(-1, 2) - 1
+    lower, upper = number[:, 0], number[:, 1]  # the thresholds L_c and U_c of class c, where it has them
+    both = has_lower & has_upper
+    present = np.stack([has_lower, has_upper], 1).ravel()
+    bundles = None
+    if intervals == "free":
+        first = np.where(has_lower, lower, upper)
+        bundles = np.stack([first, np.where(both, upper, -1)], 1)[has_lower | has_upper]
+    proper = classes[both] if intervals == "proper" else classes[:0]
+    # in topological order of the thresholds: first L_c <= U_c, then the edges that leave c
+    rank = np.concatenate([2 * proper, 2 * lo + 1])
+    order = np.argsort(rank, kind="stable")
+    return _problem(
+        np.repeat(classes, 2)[present],
+        np.tile([1.0, -1.0], n_classes)[present],
+        np.arange(present.sum()),
+        0.0,
+        C,
+        charge,
+        bundles=bundles,
+        up=np.concatenate([upper[proper], lower[hi]])[order],
+        low=np.concatenate([lower[proper], upper[lo]])[order],
+        gap=np.concatenate([np.zeros(len(proper)), np.ones(len(lo))])[order],
+        l1=l1,
+    )
+
+
+def fixed_margin_problem(
+    n_classes: int, C: float, *, charge: Charge = Charge.HINGE, thresholds: Literal["immediate", "all"] = "immediate"
+) -> IntervalProblem:
+    """Fixed margin, Shashua and Levin (2)-(5): s >= b_{c-1} + 1 - xi and s <= b_c - 1 + xi, with b_0 <= b_1 <= ...
+
+    ``all`` gives every sample a row for every threshold (Chu and Keerthi's implicit constraints).
+    """
+    if thresholds == "all":
+        j, k = np.divmod(np.arange((n_classes - 1) * n_classes), n_classes)
+        return _problem(k, np.where(k > j, 1.0, -1.0), j, 1.0, C, charge)
+    return _chain_problem(n_classes, 1.0, C, charge)
+
+
+def nu_margin_problem(n_classes: int, nu: float, row_weight: float) -> IntervalProblem:
+    """Nu fixed margin, Shashua and Levin (32): min 1/2 |w|^2 - nu rho + (1/N) sum xi with margin rho >= 0.
+
+    ``row_weight`` is N, the total weight of the rows; thresholds are ordered.
+    """
+    problem = _chain_problem(n_classes, 0.0, 1.0 / row_weight, Charge.HINGE)
+    rho = n_classes - 1
+    return _problem(
+        problem.group_class,
+        problem.sign,
+        problem.threshold,
+        0.0,
+        problem.cost,
+        Charge.HINGE,
+        up=np.append(problem.up, rho),
+        low=np.append(problem.low, -1),
+        gap=np.append(problem.gap, 0.0),
+        linear=np.append(np.zeros(rho), -nu),
+        has_rho=True,
+    )
+
+
+def sum_of_margins_problem(n_classes: int, C: float) -> IntervalProblem:
+    """Sum of margins, Shashua and Levin (14)-(20), with + 1/2 |w|^2 in place of |w| <= 1 (same direction).
+
+    theta = a_0, b_0, a_1, b_1, ... with a_j <= b_j <= a_{j+1}; class j lies below a_j, class j + 1 above b_j.
+    """
+    q = 2 * (n_classes - 1)
+    j = np.arange(q)
+    return _problem(
+        (j + 1) // 2,
+        np.tile([-1.0, 1.0], q // 2),
+        j,
+        0.0,
+        C,
+        Charge.HINGE,
+        up=j[1:],
+        low=j[:-1],
+        gap=np.zeros(q - 1),
+        linear=np.tile([1.0, -1.0], q // 2),
+    )
+
+
+def _chain_problem(n_classes: int, offset: float, C: float, charge: Charge) -> IntervalProblem:
+    j = np.arange(n_classes - 1)
+    return _problem(
+        np.stack([j, j + 1], 1).ravel(),
+        np.tile([-1.0, 1.0], len(j)),
+        np.repeat(j, 2),
+        offset,
+        C,
+        charge,
+        up=j[1:],
+        low=j[:-1],
+        gap=np.zeros(len(j) - 1),
+    )
+
+
+def _problem(
+    group_class: ArrayLike,
+    sign: Floats,
+    threshold: ArrayLike,
+    offset: float,
+    C: float,
+    charge: Charge,
+    *,
+    bundles: Ints | None = None,
+    up: ArrayLike = (),
+    low: ArrayLike = (),
+    gap: ArrayLike = (),
+    linear: Floats | None = None,
+    has_rho: bool = False,
+    l1: bool = False,
+) -> IntervalProblem:
+    n_groups = len(sign)
+    threshold = np.asarray(threshold, dtype=np.int64)
+    if bundles is None:
+        bundles = np.stack([np.arange(n_groups), np.full(n_groups, -1)], 1)
+    hard = np.isinf(C)
+    return IntervalProblem(
+        group_class=np.asarray(group_class, dtype=np.int64),
+        sign=sign,
+        threshold=threshold,
+        offset=np.full(n_groups, offset),
+        bundles=np.asarray(bundles, dtype=np.int64),
+        up=np.asarray(up, dtype=np.int64),
+        low=np.asarray(low, dtype=np.int64),
+        gap=np.asarray(gap, dtype=np.float64),
+        linear=np.zeros(threshold.max(initial=-1) + 1) if linear is None else linear,
+        charge=Charge.HARD if hard else charge,
+        cost=1.0 if hard else float(C),
+        has_rho=has_rho,
+        l1=l1,
+    )
