@@ -8,6 +8,7 @@ __all__ = [
     "CyclicOrderError",
     "HullrankError",
     "InfeasibleParameterError",
+    "KernelError",
     "LabelError",
     "NoComparablePairError",
     "NotSeparableError",
@@ -30,6 +31,10 @@ class LabelError(HullrankError):
 
 class InfeasibleParameterError(HullrankError):
     """A parameter for which the problem has no finite optimum; the message gives the range that works."""
+
+
+class KernelError(HullrankError):
+    """Kernel values or parameters that no solver can work with: wrong shape, asymmetric, not finite, indefinite."""
 
 
 class NotSeparableError(HullrankError):

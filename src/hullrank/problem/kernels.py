@@ -1,0 +1,215 @@
+"""Kernels: parameters in, Gram matrices out, by blocks of rows so that no temporary is larger than a block.
+
+linear     x.y                            rbf        exp(-gamma |x - y|^2)
+poly       (gamma x.y + coef0)^degree     laplacian  exp(-gamma |x - y|_1)
+sigmoid    tanh(gamma x.y + coef0)        callable   whatever it returns for (X, Y), checked
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy import sparse
+from sklearn.metrics.pairwise import manhattan_distances
+from sklearn.utils.extmath import safe_sparse_dot
+
+from hullrank.exceptions import KernelError
+
+Array = NDArray[Any]
+Kernel = str | Callable[[Any, Any], ArrayLike]
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
+_BLOCK_BYTES = 1 << 21
+
+
+def resolve_gamma(gamma: float | str, X: Any, sample_weight: ArrayLike | None = None) -> float:
+    """The number behind ``gamma``: "scale" is 1 / (n_features * variance of X), "auto" is 1 / n_features.
+
+    The variance is that of all entries of X, each row counted with its weight, so that weights equal repetition.
+    """
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma == "scale":
+        variance = _variance(X, sample_weight)
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    if isinstance(gamma, str) or not (np.isfinite(gamma) and gamma > 0):
+        raise KernelError(f"gamma must be a positive number, 'scale' or 'auto', got {gamma!r}")
+    return float(gamma)
+
+
+def kernel_matrix(
+    X: Any,
+    Y: Any = None,
+    kernel: Kernel = "rbf",
+    *,
+    gamma: float = 1.0,
+    degree: int = 3,
+    coef0: float = 0.0,
+    dtype: DTypeLike = np.float64,
+    out: Array | None = None,
+) -> Array:
+    """Kernel values between the rows of X and the rows of Y (of X when Y is None), of shape (len(X), len(Y)).
+
+    ``gamma`` is a number here (see ``resolve_gamma``). For ``precomputed`` X already is that matrix. ``out`` receives
+    the values if given. Everything is computed in ``dtype``.
+    """
+    _check_parameters(kernel, gamma, degree)
+    if kernel == "precomputed":
+        return _checked(X, (X.shape[0], X.shape[1] if Y is None else Y.shape[0]), "the precomputed kernel", dtype)
+    symmetric = Y is None
+    Y = X if symmetric else Y
+    shape = X.shape[0], Y.shape[0]
+    if callable(kernel):
+        values = _checked(kernel(X, Y), shape, "the kernel function", dtype)
+        return values if out is None else _copy(values, out)
+    out = np.empty(shape, dtype=dtype) if out is None else out
+    left, right = _factors(X, Y, kernel, gamma, out.dtype)
+    step = max(1, _BLOCK_BYTES // (out.itemsize * max(1, shape[1])))
+    for start in range(0, shape[0], step):
+        rows = slice(start, start + step)
+        _fill(out[rows], left[rows], right, kernel, gamma, degree, coef0)
+    if symmetric and kernel in ("rbf", "laplacian"):
+        np.fill_diagonal(out, 1.0)
+    return out
+
+
+def kernel_diagonal(
+    X: Any, kernel: Kernel = "rbf", *, gamma: float = 1.0, degree: int = 3, coef0: float = 0.0
+) -> NDArray[np.float64]:
+    """The values k(x, x) of the rows of X, without the matrix."""
+    if kernel in ("rbf", "laplacian"):
+        return np.ones(X.shape[0])
+    if kernel == "precomputed":
+        return np.asarray(X).diagonal().astype(np.float64)
+    if callable(kernel):
+        return np.array([kernel_matrix(X[k : k + 1], None, kernel)[0, 0] for k in range(X.shape[0])])
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    diagonal: NDArray[np.float64] = np.array(squares.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+    _shape_values(diagonal, kernel, gamma, degree, coef0)
+    return diagonal[:, 0]
+
+
+def check_gram(gram: Any, n_samples: int | None = None) -> Array:
+    """A precomputed training matrix must be square, finite and symmetric (to 1e-6 of its largest entry)."""
+    gram = _checked(gram, None, "the precomputed kernel", None)
+    if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
+        raise KernelError(
+            f"kernel='precomputed' takes a square matrix of kernel values between all training samples, "
+            f"got shape {gram.shape}; pass kernel_function(X, X)"
+        )
+    if n_samples is not None and gram.shape[0] != n_samples:
+        raise KernelError(f"the precomputed kernel has {gram.shape[0]} rows for {n_samples} samples")
+    limit = 1e-6 * max(float(np.abs(gram).max(initial=0.0)), np.finfo(np.float64).tiny)
+    step = max(1, _BLOCK_BYTES // (8 * max(1, gram.shape[0])))
+    for start in range(0, gram.shape[0], step):
+        rows = slice(start, start + step)
+        skew = np.abs(gram[rows] - gram[:, rows].T)
+        if skew.max(initial=0.0) > limit:
+            i, j = np.unravel_index(int(skew.argmax()), skew.shape)
+            raise KernelError(
+                f"the precomputed kernel is not symmetric: entry ({start + i}, {j}) is {gram[start + i, j]:g} but "
+                f"({j}, {start + i}) is {gram[j, start + i]:g}; symmetrise it with (K + K.T) / 2"
+            )
+    return gram
+
+
+def _check_parameters(kernel: Kernel, gamma: float, degree: int) -> None:
+    if not callable(kernel) and kernel not in KERNELS:
+        raise KernelError(f"kernel must be a function or one of {', '.join(KERNELS)}; got {kernel!r}")
+    if not (np.isfinite(gamma) and gamma > 0):
+        raise KernelError(f"gamma must be a positive number, got {gamma!r}; for 'scale' and 'auto' see resolve_gamma")
+    if degree < 0:
+        raise KernelError(f"degree must not be negative, got {degree!r}")
+
+
+def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
+    weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = weight / weight.sum()
+    mean = float((weight @ X).mean())
+    if not sparse.issparse(X):
+        return float(weight @ np.square(X - mean).mean(axis=1))
+    deviations = X.multiply(X).sum(axis=1) - 2 * mean * X.sum(axis=1)  # sum of (x - mean)^2 - mean^2, zeros included
+    return max(0.0, float(weight @ np.asarray(deviations).ravel()) / X.shape[1] + mean * mean)
+
+
+def _factors(X: Any, Y: Any, kernel: str, gamma: float, dtype: Any) -> tuple[Any, Any]:
+    """What the blocks multiply. For rbf one product of extended rows gives the exponent -gamma |x - y|^2."""
+    if kernel == "laplacian":
+        return X, Y
+    if kernel != "rbf":
+        return X.astype(dtype), Y.astype(dtype)
+    dense = not sparse.issparse(X) and not sparse.issparse(Y)
+    if dense:
+        centre = Y.mean(axis=0)
+        X, Y = X - centre, (Y - centre if Y is not X else None)
+    root = np.sqrt(2.0 * gamma)
+    left, left_half = _scaled(X, root)
+    right, right_half = (left, left_half) if Y is None else _scaled(Y, root)
+    stack = np.hstack if dense else lambda parts: sparse.hstack(parts, format="csr")
+    ones_left, ones_right = np.ones_like(left_half), np.ones_like(right_half)
+    return (
+        stack([left, -left_half, ones_left]).astype(dtype),
+        stack([right, ones_right, -right_half]).astype(dtype),
+    )
+
+
+def _scaled(X: Any, root: float) -> tuple[Any, NDArray[np.float64]]:
+    """Root * X and the column of half its squared row norms."""
+    scaled = X * root
+    squares = scaled.multiply(scaled) if sparse.issparse(X) else scaled * scaled
+    return scaled, 0.5 * np.asarray(squares.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+
+
+def _fill(block: Array, left: Any, right: Any, kernel: str, gamma: float, degree: int, coef0: float) -> None:
+    if kernel == "laplacian":
+        np.multiply(manhattan_distances(left, right), -gamma, out=block, casting="same_kind")
+    elif sparse.issparse(left) or sparse.issparse(right):
+        block[...] = safe_sparse_dot(left, right.T, dense_output=True)
+    else:
+        np.matmul(left, right.T, out=block)
+    _shape_values(block, kernel, gamma, degree, coef0)
+
+
+def _shape_values(block: Array, kernel: str, gamma: float, degree: int, coef0: float) -> None:
+    """From products (rbf, laplacian: exponents) to kernel values, in place."""
+    if kernel in ("rbf", "laplacian"):
+        np.minimum(block, 0.0, out=block)
+        np.exp(block, out=block)
+    elif kernel in ("poly", "sigmoid"):
+        block *= gamma
+        block += coef0
+        if kernel == "sigmoid":
+            np.tanh(block, out=block)
+        else:
+            _raise_to(block, degree)
+
+
+def _raise_to(block: Array, degree: int) -> None:
+    """Power by repeated multiplication for whole degrees (far faster than ``np.power``)."""
+    if degree != int(degree):
+        np.power(block, degree, out=block)
+        return
+    base = block.copy()
+    block.fill(1.0)
+    for bit in f"{int(degree):b}":
+        block *= block
+        if bit == "1":
+            block *= base
+
+
+def _checked(values: Any, shape: tuple[int, int] | None, source: str, dtype: DTypeLike | None) -> Array:
+    values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+    if values.dtype.kind not in "fiub":
+        raise KernelError(f"{source} must hold real numbers, got dtype {values.dtype}")
+    values = values.astype(dtype if dtype is not None else np.result_type(values, np.float32), copy=False)
+    if shape is not None and values.shape != shape:
+        raise KernelError(f"{source} must have shape {shape} (rows of X by rows of Y), got {values.shape}")
+    if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
+        raise KernelError(f"{source} is not finite at {where}: {values[where]}")
+    return values
+
+
+def _copy(values: Array, out: Array) -> Array:
+    out[...] = values
+    return out

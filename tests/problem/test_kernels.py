@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from hullrank.exceptions import KernelError
+from hullrank.problem.kernels import check_gram, kernel_diagonal, kernel_matrix, resolve_gamma
+
+NAMED = ["linear", "rbf", "poly", "sigmoid", "laplacian"]
+PARAMETERS = {"gamma": 0.3, "degree": 3, "coef0": 0.7}
+
+
+def reference(X, Y, kernel, parameters=PARAMETERS):
+    known = {"rbf": ["gamma"], "laplacian": ["gamma"], "sigmoid": ["gamma", "coef0"], "linear": []}
+    kept = {name: parameters[name] for name in known.get(kernel, list(parameters))}
+    return pairwise_kernels(X, Y, metric=kernel, **kept)
+
+
+@pytest.mark.parametrize("kernel", NAMED)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+def test_named_kernels_equal_scikit_learn(kernel, container):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(37, 4)) + 3, rng.normal(size=(23, 4)) + 3
+    np.testing.assert_allclose(
+        kernel_matrix(container(X), container(Y), kernel, **PARAMETERS), reference(X, Y, kernel), rtol=1e-10
+    )
+    K = kernel_matrix(container(X), None, kernel, **PARAMETERS)
+    np.testing.assert_allclose(K, reference(X, X, kernel), rtol=1e-10)
+    np.testing.assert_allclose(kernel_diagonal(container(X), kernel, **PARAMETERS), np.diag(K), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", NAMED)
+def test_float32_stays_float32_and_accurate(kernel):
+    X = np.random.default_rng(1).normal(size=(50, 5)) + 100.0 * (kernel == "rbf")
+    out = np.empty((50, 50), dtype=np.float32)
+    values = kernel_matrix(X, None, kernel, **PARAMETERS, out=out)
+    assert values is out
+    np.testing.assert_allclose(out, reference(X, X, kernel), rtol=2e-5, atol=2e-6)
+
+
+def test_blocks_do_not_show(monkeypatch):
+    import hullrank.problem.kernels as module
+
+    X = np.random.default_rng(2).normal(size=(31, 3))
+    whole = kernel_matrix(X, X[:7], "poly", **PARAMETERS)
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 8 * 7 * 4)
+    np.testing.assert_array_equal(kernel_matrix(X, X[:7], "poly", **PARAMETERS), whole)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2, 3, 4, 7, 2.5])
+def test_degrees(degree):
+    X = np.abs(np.random.default_rng(3).normal(size=(9, 2)))
+    np.testing.assert_allclose(
+        kernel_matrix(X, None, "poly", gamma=1.0, degree=degree, coef0=0.5), (X @ X.T + 0.5) ** degree, rtol=1e-12
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 4), min_size=2, max_size=8), st.integers(0, 1000))
+def test_gamma_scale_weights_are_repetitions(counts, seed):
+    X = np.random.default_rng(seed).normal(size=(len(counts), 3)) + 5
+    repeated = np.repeat(X, counts, axis=0)
+    expected = 1 / (3 * repeated.var())
+    assert resolve_gamma("scale", repeated) == pytest.approx(expected, rel=1e-12)
+    assert resolve_gamma("scale", X, counts) == pytest.approx(expected, rel=1e-12)
+    assert resolve_gamma("scale", sparse.csr_array(X), counts) == pytest.approx(expected, rel=1e-9)
+
+
+def test_gamma_of_constant_data_and_auto():
+    assert resolve_gamma("scale", np.ones((4, 2))) == 1.0
+    assert resolve_gamma("auto", np.ones((4, 2))) == 0.5
+    assert resolve_gamma(2, np.ones((4, 2))) == 2.0
+
+
+@pytest.mark.parametrize("gamma", [0, -1.0, np.nan, np.inf, "wide"])
+def test_bad_gamma(gamma):
+    with pytest.raises(KernelError, match="gamma must be a positive number"):
+        resolve_gamma(gamma, np.ones((2, 2)))
+
+
+def test_callable_is_used_and_checked():
+    X = np.random.default_rng(4).normal(size=(6, 2))
+    np.testing.assert_array_equal(kernel_matrix(X, X[:2], lambda A, B: A @ B.T), X @ X[:2].T)
+    with pytest.raises(KernelError, match=r"shape \(6, 6\).*got \(6, 2\)"):
+        kernel_matrix(X, None, lambda A, B: A)
+    with pytest.raises(KernelError, match=r"the kernel function is not finite at \(0, 0\): nan"):
+        kernel_matrix(X, None, lambda A, B: np.full((6, 6), np.nan))
+    with pytest.raises(KernelError, match="real numbers"):
+        kernel_matrix(X, None, lambda A, B: np.ones((6, 6), dtype=complex))
+
+
+def test_bad_kernel_names_and_degrees():
+    X = np.ones((2, 2))
+    with pytest.raises(KernelError, match=r"one of linear, rbf.*got 'gauss'"):
+        kernel_matrix(X, None, "gauss")
+    with pytest.raises(KernelError, match="degree must not be negative"):
+        kernel_matrix(X, None, "poly", degree=-1)
+
+
+def test_bad_gram_matrices():
+    K = np.eye(4)
+    assert check_gram(K) is K
+    with pytest.raises(KernelError, match=r"square matrix.*shape \(4, 3\)"):
+        check_gram(K[:, :3])
+    with pytest.raises(KernelError, match="4 rows for 5 samples"):
+        check_gram(K, 5)
+    skew = K.copy()
+    skew[3, 1] = 0.5
+    with pytest.raises(KernelError, match=r"not symmetric: entry \(1, 3\) is 0 but \(3, 1\) is 0.5"):
+        check_gram(skew)
+    skew[1, 3] = np.inf
+    with pytest.raises(KernelError, match=r"not finite at \(1, 3\): inf"):
+        check_gram(skew)
