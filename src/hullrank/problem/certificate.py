@@ -1,8 +1,18 @@
 """The certificate: how good an answer is, proved by a feasible point of the dual problem."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg
+from numpy.typing import NDArray
+
+from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.layout import RowLayout
+
+Floats = NDArray[np.float64]
 
 
 class Status(StrEnum):
@@ -64,3 +74,102 @@ def relative_gap(primal: float, dual: float, floor: float = 0.0) -> float:
         return float("inf")
     scale = max(abs(primal), abs(dual), floor)
     return (primal - dual) / scale if scale > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class CertifiedPoint:
+    """Both objectives of an interval problem at a repaired point.
+
+    ``coef`` holds sum of sign * alpha per (class-sorted) sample, so that w = X'coef at the optimum; ``scale`` is what
+    the weights and thresholds of a hard margin must be multiplied by to be feasible (1 otherwise).
+    """
+
+    primal: float
+    dual: float
+    floor: float
+    thresholds: Floats
+    multipliers: Floats
+    order_multipliers: Floats
+    coef: Floats
+    scale: float
+    residuals: Mapping[str, float]
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the objective."""
+        return relative_gap(self.primal, self.dual, self.floor)
+
+
+def certify_intervals(
+    problem: IntervalProblem,
+    layout: RowLayout,
+    scores: Floats,
+    penalty: float,
+    dual_penalty: Callable[[Floats], float],
+    thresholds: Floats,
+    multipliers: Floats,
+    order_multipliers: Floats,
+    unit: float = 1.0,
+) -> CertifiedPoint:
+    """Grade a candidate of an interval problem; X enters through the scores and two penalties only.
+
+    ``penalty`` is that of the weights (1/2 |w|^2, or |w|_1), ``dual_penalty(coef)`` that of X'coef (1/2 |X'coef|^2, or
+    |X'coef|_inf). ``multipliers`` are divided by the row's cost. They are first repaired to satisfy the flow on the
+    thresholds: group factors tau with linear + N'((F, t) + (W, t) tau) = 0, least in the metric of the room W, which
+    is (N' diag(W, t) N) lam = residual, tau = -N lam. Thresholds are repaired to satisfy the order constraints.
+    ``unit`` is rms|x|: where the optimum is 0 the gap is measured against 1/2 1e-12 (sum alpha * unit)^2.
+    """
+    from hullrank.problem._loops import move_multipliers, total_charge
+
+    theta = problem.raise_thresholds(thresholds)
+    lost = total_charge(layout.table, problem.sign, problem.offsets(theta), int(problem.charge), layout.cost, scores)
+    scale = 1.0
+    if problem.charge is Charge.HARD:
+        scale = 1 / (1 - 2 * lost) if lost < 0.5 else float("inf")
+        primal = penalty * (scale if problem.l1 else scale * scale)
+    else:
+        primal = penalty + float(problem.linear @ theta) + lost
+    a, t = multipliers.copy(), order_multipliers.copy()
+    coef = np.empty(layout.n_samples)
+    totals, room = per_group = np.empty((2, problem.n_groups))
+    tau = np.zeros(problem.n_groups)
+    for turn in range(4):
+        conjugate = move_multipliers(
+            layout.table, problem.sign, int(problem.charge), layout.cost, a, tau, coef, per_group
+        )
+        residual = problem.linear + problem.flow(totals) - problem.order_adjoint(t)
+        size = max(totals.max(initial=0.0), np.abs(problem.linear).max(initial=0.0))
+        off = float(np.abs(residual).max(initial=0.0))
+        if turn == 3 or off <= 1e-14 * size:
+            break
+        move = np.clip(_least_repair(problem, np.concatenate([room, t]), residual), -1, 1)
+        tau, t = move[: problem.n_groups], t * (1 + move[problem.n_groups :])
+    dual_size = dual_penalty(coef)
+    shrink = 1 / max(1.0, dual_size) if problem.l1 else 1.0
+    dual = shrink * float(problem.offset @ totals + problem.gap @ t) - shrink**2 * conjugate
+    if not problem.l1:
+        dual -= dual_size
+    if off > 1e-9 * size:
+        dual = -float("inf")
+    floor = 1e-12 * float(layout.cost.sum())
+    if problem.homogeneous:  # w = 0 is feasible with objective 0
+        floor = 0.5e-12 * (float(totals.sum()) * unit) ** 2
+        primal = primal if primal < -1e-3 * floor else 0.0
+    residuals = {"flow": off / size if size else 0.0, "violation": float(lost) if problem.charge is Charge.HARD else 0.0}
+    return CertifiedPoint(float(primal), float(dual), floor, theta, a, t, coef, float(scale), residuals)
+
+
+def _least_repair(problem: IntervalProblem, room: Floats, residual: Floats) -> Floats:
+    """tau = -N lam with (N' diag(room) N) lam = residual; zeros where the system is singular."""
+    N = problem.incidence
+    M = (N.T * room) @ N
+    ridge = 1e-15 * M.diagonal() + 1e-300
+    try:
+        if sp.issparse(M):
+            lam = sp.linalg.splu((M + sp.diags_array(ridge)).tocsc()).solve(residual)
+        else:
+            lam = np.linalg.solve(M + np.diag(ridge), residual)
+    except (np.linalg.LinAlgError, RuntimeError):
+        return np.zeros(len(room))
+    tau = -(N @ lam)
+    return tau if np.isfinite(tau).all() else np.zeros(len(room))

@@ -24,9 +24,11 @@ With the L1 penalty the quadratic term gives way to |X'(sign alpha)|_inf <= 1.
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
@@ -102,6 +104,18 @@ class IntervalProblem:
         q = self.n_thresholds
         into = np.bincount(self.threshold, self.sign * totals, q)
         return np.append(into, totals.sum()) if self.has_rho else into
+
+    @cached_property
+    def incidence(self) -> Any:
+        """N (sparse if large) with N'(group sums of alpha, t) = E'(sign alpha) - G't, one line per group and order constraint."""
+        g, o = np.arange(self.n_groups), self.n_groups + np.arange(len(self.up))
+        rho = g[: self.n_groups if self.has_rho else 0]
+        inner = self.low >= 0
+        lines = np.concatenate([g, rho, o, o[inner]])
+        columns = np.concatenate([self.threshold, np.full(len(rho), self.n_thresholds), self.up, self.low[inner]])
+        values = np.concatenate([self.sign, np.ones(len(rho)), -np.ones(len(o)), np.ones(int(inner.sum()))])
+        N = sp.csr_array((values, (lines, columns)), shape=(self.n_groups + len(self.up), len(self.linear)))
+        return N if N.shape[0] * N.shape[1] > 20_000 else N.toarray()
 
     def raise_thresholds(self, theta: Floats, room: float = 0.0) -> Floats:
         """The lowest thresholds above theta that satisfy the order constraints (which stand in topological order)."""

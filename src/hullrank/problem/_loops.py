@@ -1,0 +1,66 @@
+"""Passes over the rows of an interval problem that the certificate needs; arrays only (see ``RowLayout.table``)."""
+
+from typing import Any
+
+from hullrank._jit import njit
+
+Array = Any
+
+
+@njit()
+def total_charge(table: Array, sign: Array, offsets: Array, charge: int, cost: Array, s: Array) -> Any:
+    """Sum of cost * charge(violation) with violation max(0, o - sign s); for a hard margin the largest violation."""
+    total = 0.0
+    worst = 0.0
+    for b in range(len(table)):
+        start, length, g, h, _, _, first = table[b]
+        for i in range(length):
+            x = offsets[g] - sign[g] * s[start + i]
+            if h >= 0:
+                x = max(x, offsets[h] - sign[h] * s[start + i])
+            if x > 0.0:
+                total += cost[first + i] * (x if charge == 0 else x * x)
+                worst = max(worst, x)
+    return worst if charge == 2 else total
+
+
+@njit()
+def move_multipliers(
+    table: Array, sign: Array, charge: int, cost: Array, a: Array, tau: Array, coef: Array, per_group: Array
+) -> Any:
+    """Move a by tau * room, where room = min(a, v), v = 1 - sum a (hinge; half of it for a shared slack) or a.
+
+    Fills coef[k] = sum of sign * alpha over the sample's rows and per_group = (sums of alpha, sums of cost * room);
+    returns the conjugate of the squared charge, sum (sum_bundle alpha)^2 / (4 cost).
+    """
+    for k in range(len(coef)):
+        coef[k] = 0.0
+    for g in range(len(sign)):
+        per_group[0, g] = 0.0
+        per_group[1, g] = 0.0
+    conjugate = 0.0
+    for b in range(len(table)):
+        start, length, g, h, row, partner_row, first = table[b]
+        share = 0.5 if h >= 0 else 1.0
+        for i in range(length):
+            c = cost[first + i]
+            x = a[row + i]
+            y = a[partner_row + i] if h >= 0 else 0.0
+            room = share * max(0.0, 1.0 - x - y) if charge == 0 else 1e300
+            x += tau[g] * min(x, room)
+            if h >= 0:
+                y += tau[h] * min(y, room)
+                room = share * max(0.0, 1.0 - x - y) if charge == 0 else 1e300
+                a[partner_row + i] = y
+                per_group[0, h] += c * y
+                per_group[1, h] += c * min(y, room)
+                coef[start + i] += sign[h] * c * y
+            elif charge == 0:
+                room = max(0.0, 1.0 - x)
+            a[row + i] = x
+            per_group[0, g] += c * x
+            per_group[1, g] += c * min(x, room)
+            coef[start + i] += sign[g] * c * x
+            if charge == 1:
+                conjugate += 0.25 * c * (x + y) ** 2
+    return conjugate

@@ -1,0 +1,97 @@
+"""Where the rows of an interval problem stand, once the samples are known."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.problem.intervals import IntervalProblem
+
+START, LENGTH, GROUP, PARTNER, ROW, PARTNER_ROW, SLACK = range(7)
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """Rows and slacks of all bundles over class-sorted samples.
+
+    ``table`` has a line per bundle: first sample, number of samples, group, partner group or -1, first row of each of
+    the two, first slack. The rows of a group are a slice, and groups follow each other in order; ``group_starts`` are
+    their first rows. ``cost`` is the price of each slack.
+    """
+
+    table: NDArray[np.int64]
+    group_starts: NDArray[np.int64]
+    cost: NDArray[np.float64]
+    n_samples: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.group_starts[-1])
+
+    @property
+    def n_slacks(self) -> int:
+        """Number of slacks; fewer than rows where two rows share one."""
+        return len(self.cost)
+
+    @property
+    def row_cost(self) -> NDArray[np.float64]:
+        """The price of the slack that each row uses."""
+        return self.cost[self.row_slack]
+
+    @property
+    def row_slack(self) -> NDArray[np.int64]:
+        """The slack that each row uses."""
+        slack = np.empty(self.n_rows, dtype=np.int64)
+        for side in (ROW, PARTNER_ROW):
+            held = self.table[self.table[:, side] >= 0]
+            slack[_ranges(held[:, side], held[:, LENGTH])] = _ranges(held[:, SLACK], held[:, LENGTH])
+        return slack
+
+    @property
+    def row_sample(self) -> NDArray[np.int64]:
+        """The (class-sorted) sample of each row."""
+        sample = np.empty(self.n_rows, dtype=np.int64)
+        for side in (ROW, PARTNER_ROW):
+            held = self.table[self.table[:, side] >= 0]
+            sample[_ranges(held[:, side], held[:, LENGTH])] = _ranges(held[:, START], held[:, LENGTH])
+        return sample
+
+
+def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDArray[np.float64]) -> RowLayout:
+    """The layout for class-sorted samples with class c at ``starts[c]:starts[c + 1]``; costs are C times weights."""
+    group, partner = problem.bundles.T
+    home = problem.group_class[group]
+    table = bundle_table(problem, starts[home], np.diff(starts)[home])
+    samples = _ranges(table[:, START], table[:, LENGTH])
+    return RowLayout(table, group_starts(problem, table), problem.cost * weights[samples], len(weights))
+
+
+def bundle_table(
+    problem: IntervalProblem, start: NDArray[np.integer], length: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """The table of a layout whose bundles own the given slices of the samples."""
+    group, partner = problem.bundles.T
+    count = np.zeros(problem.n_groups, dtype=np.int64)
+    count[group] = length
+    count[partner[partner >= 0]] = length[partner >= 0]
+    first = np.cumsum(count) - count
+    return np.stack(
+        [start, length, group, partner, first[group], np.where(partner >= 0, first[partner], -1), np.cumsum(length) - length],
+        axis=1,
+    ).astype(np.int64)
+
+
+def group_starts(problem: IntervalProblem, table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(G + 1,) first row of every group."""
+    count = np.zeros(problem.n_groups, dtype=np.int64)
+    count[table[:, GROUP]] = table[:, LENGTH]
+    paired = table[table[:, PARTNER] >= 0]
+    count[paired[:, PARTNER]] = paired[:, LENGTH]
+    return np.concatenate([[0], np.cumsum(count)])
+
+
+def _ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Concatenated ranges start..start + length."""
+    first = np.cumsum(length) - length
+    return np.arange(int(length.sum())) + np.repeat(start - first, length)

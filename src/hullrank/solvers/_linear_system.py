@@ -1,0 +1,169 @@
+"""The Newton system of interval problems: thresholds are eliminated first (banded), then (w, rho)."""
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from hullrank.problem.intervals import IntervalProblem
+
+Floats = NDArray[np.float64]
+
+
+class SingularSystemError(ArithmeticError):
+    """The Newton matrix is not positive definite to working precision."""
+
+
+class NewtonSystem:
+    """[H, -B; -B', T] (dw, dtheta) = (r_w, r_theta), with T = E'DE + G'D_tG over the thresholds.
+
+    T couples only thresholds that share a slack or an order constraint, so that it is banded after a permutation that
+    keeps neighbours together. The rest, H - B T^-1 B' bordered by rho, is factored densely, or, where ``factor`` is
+    given a product v -> H v instead of a matrix, solved by conjugate gradients.
+    """
+
+    def __init__(self, problem: IntervalProblem) -> None:
+        self.problem = problem
+        q = self.n_thresholds = problem.n_thresholds
+        self.paired = problem.bundles[:, 1] >= 0
+        self.inner = (problem.up < q) & (problem.low >= 0)
+        group, partner = problem.bundles[self.paired].T
+        up, low = problem.up[self.inner], problem.low[self.inner]
+        i = np.concatenate([problem.threshold[group], up])
+        j = np.concatenate([problem.threshold[partner], low])
+        self.place = _close_neighbours(i, j, q)
+        self.bandwidth = int(np.abs(self.place[i] - self.place[j]).max(initial=0))
+        own = problem.threshold
+        self.cells = np.concatenate([self._cell(own, own), self._cell(i, j), self._cell(up, up), self._cell(low, low)])
+        self.by_threshold = np.argsort(own, kind="stable")
+        self.first = np.searchsorted(own[self.by_threshold], np.arange(q))
+
+    def _cell(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Position of entry (i, j) in LAPACK's lower band storage."""
+        a, b = self.place[i], self.place[j]
+        return np.abs(a - b) * self.n_thresholds + np.minimum(a, b)
+
+    def sum_by_threshold(self, values: Floats) -> Floats:
+        """E'values, for values per group."""
+        return np.add.reduceat(values[self.by_threshold], self.first, axis=0)
+
+    def factor(
+        self,
+        H: Floats | Callable[[Floats], Floats],
+        group_rows: Floats,
+        group_weight: Floats,
+        pair_weight: Floats,
+        order_weight: Floats,
+        diagonal: Floats | None = None,
+    ) -> None:
+        """Factor for per-group sums of D x (``group_rows``) and of D, per-bundle cross terms and D_t.
+
+        ``diagonal`` of H preconditions the conjugate gradients when H is a product.
+        """
+        problem, q, n = self.problem, self.n_thresholds, group_rows.shape[1]
+        inner = order_weight[self.inner]
+        entries = np.concatenate([group_weight, pair_weight[self.paired], -inner, inner, inner])
+        band = np.bincount(self.cells, entries, (self.bandwidth + 1) * q).reshape(self.bandwidth + 1, q)
+        band[0] += 1e-15 * band[0] + 1e-300
+        self.band, failed = lapack.dpbtrf(band, lower=1)
+        if failed:
+            raise SingularSystemError("thresholds")
+        B = np.empty((q, n + problem.has_rho))
+        B[self.place, :n] = self.sum_by_threshold(group_rows)
+        border = -problem.sign @ group_rows if problem.has_rho else np.empty(0)
+        corner = group_weight.sum() + order_weight[problem.up == q].sum()
+        if problem.has_rho:
+            B[self.place, n] = -self.sum_by_threshold(problem.sign * group_weight)
+        self.B, self.solved_B = B, lapack.dpbtrs(self.band, B, lower=1)[0] if B.size else B
+        if callable(H):
+            self._prepare_iterations(H, diagonal, border, corner)
+        else:
+            self._factor_schur(H, border, corner)
+
+    def _factor_schur(self, H: Floats, border: Floats, corner: float) -> None:
+        n = len(H)
+        if self.problem.has_rho:
+            S = np.empty((n + 1, n + 1))
+            S[:n, :n], S[n, :n], S[:n, n], S[n, n] = H, border, border, corner
+        else:
+            S = H.copy()
+        S -= self.B.T @ self.solved_B
+        diagonal = S.diagonal() * (1 + 1e-15) + 1e-300
+        if not np.all(diagonal > 0):
+            raise SingularSystemError("weights")
+        scale = 1 / np.sqrt(diagonal)
+        S *= scale
+        S *= scale[:, None]
+        np.fill_diagonal(S, 1 + 1e-15)
+        chol, failed = lapack.dpotrf(S, lower=1, overwrite_a=1)
+        if failed:
+            raise SingularSystemError("weights")
+        self._solve_schur = lambda r: scale * lapack.dpotrs(chol, scale * r, lower=1)[0]
+
+    def _prepare_iterations(
+        self, H: Callable[[Floats], Floats], diagonal: Floats | None, border: Floats, corner: float
+    ) -> None:
+        rho = self.problem.has_rho
+
+        def product(v: Floats) -> Floats:
+            x = v[: len(v) - rho]
+            Hv = H(x)
+            if rho:
+                Hv = np.append(Hv + border * v[-1], border @ x + corner * v[-1])
+            return Hv - self.B.T @ (self.solved_B @ v)
+
+        assert diagonal is not None
+        D = np.append(diagonal, corner) if rho else diagonal
+        D = D - np.einsum("ij,ij->j", self.B, self.solved_B)
+        inverse = 1 / np.maximum(D, 1e-10 * np.abs(D).max() + 1e-300)
+        self._solve_schur = lambda r: conjugate_gradients(product, r, inverse)
+
+    def solve(self, rw: Floats, rtheta: Floats) -> tuple[Floats, Floats]:
+        """The step (dw, (dtheta, drho))."""
+        q, n = self.n_thresholds, len(rw)
+        permuted = np.empty(q)
+        permuted[self.place] = rtheta[:q]
+        half = lapack.dpbtrs(self.band, permuted, lower=1)[0] if q else permuted
+        right = np.concatenate([rw, rtheta[q:]]) + self.B.T @ half
+        x = self._solve_schur(right) if len(right) else right
+        return x[:n], np.concatenate([(half + self.solved_B @ x)[self.place], x[n:]])
+
+
+def conjugate_gradients(
+    product: Callable[[Floats], Floats], r: Floats, inverse: Floats, tol: float = 1e-10, max_iter: int = 1000
+) -> Floats:
+    """Solve product(x) = r, preconditioned by the diagonal ``inverse``."""
+    x = np.zeros_like(r)
+    residual = r.copy()
+    z = inverse * residual
+    p, rz = z, float(residual @ z)
+    target = tol * tol * rz
+    for _ in range(min(max_iter, 10 * len(r))):
+        if rz <= target or rz <= 0:
+            break
+        Ap = product(p)
+        curvature = float(p @ Ap)
+        if curvature <= 0:
+            break
+        step = rz / curvature
+        x += step * p
+        residual -= step * Ap
+        z = inverse * residual
+        rz, before = float(residual @ z), rz
+        p = z + (rz / before) * p
+    return x
+
+
+def _close_neighbours(i: NDArray[np.int64], j: NDArray[np.int64], q: int) -> NDArray[np.int64]:
+    """A place for each of q thresholds such that coupled ones (i, j) stand close together."""
+    place = np.arange(q)
+    width = np.abs(i - j).max(initial=0)
+    if width <= 1:
+        return place
+    ones = np.ones(2 * len(i))
+    graph = sp.csr_array((ones, (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(q, q))
+    closer = np.argsort(reverse_cuthill_mckee(graph, symmetric_mode=True))
+    return closer if np.abs(closer[i] - closer[j]).max() < width else place

@@ -1,0 +1,301 @@
+"""Passes of the interior-point and Newton methods over the rows of an interval problem; arrays only.
+
+Conventions: ``table`` as in ``RowLayout``; ``point`` = (a, z) per row and ``slack`` = (v, xi) per slack, with
+multipliers divided by the row's cost: alpha = cost * a, so that weights are exactly repetitions. On the central path
+
+    hinge  a z = mu, v xi = mu, v = 1 - sum a        squared  a z = mu, xi = sum a / 2        hard  a z = mu, xi = 0
+
+where the sum runs over the rows of the slack. A row's margin is g = sign * s - o, its residual g + xi - z. Per slack,
+with kappa = xi / v | 1/2 | 0, the matrix D = (diag(z / a) + kappa 11')^-1 maps margins to multipliers.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from hullrank._jit import njit
+
+Array = Any
+
+
+@njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _kappa(charge: int, v: float, xi: float) -> float:
+    return xi / v if charge == 0 else (0.5 if charge == 1 else 0.0)
+
+
+@njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _apply_d(d1: float, d2: float, kappa: float, e1: float, e2: float) -> Any:
+    """x, y = D (e1, e2) and x + y, free of cancellation; a slack of one row has d2 = 0."""
+    c = 1.0 / (1.0 + kappa * (d1 + d2))
+    x = c * d1 * (e1 + kappa * d2 * (e1 - e2))
+    y = c * d2 * (e2 + kappa * d1 * (e2 - e1))
+    return x, y, c * (d1 * e1 + d2 * e2)
+
+
+@njit()
+def advance(
+    table: Array, groups: Array, charge: int, cost: Array, s: Array, point: Array, slack: Array, step: float,
+    move: Array, dxi: Array, per_sample: Array, cross: Array, per_group: Array, per_bundle: Array,
+) -> Any:  # fmt: skip
+    """Take the step, then weigh: fills what the Newton matrix and the residuals need.
+
+    groups = (sign, o); per_sample = (sum of D with signs, sum of sign * alpha); cross[r] = cost * (D's row sum);
+    per_group = (sums of cost * D_rr, sums of alpha); per_bundle = sums of the off-diagonal -cost * D_12.
+    Returns complementarity, total charge, largest row residual.
+    """
+    for k in range(per_sample.shape[1]):
+        per_sample[0, k] = 0.0
+        per_sample[1, k] = 0.0
+    for g in range(per_group.shape[1]):
+        per_group[0, g] = 0.0
+        per_group[1, g] = 0.0
+    complementarity = 0.0
+    total = 0.0
+    worst = 0.0
+    for b in range(len(table)):
+        start, length, g, h, row, partner, first = table[b]
+        sign, o = groups[0, g], groups[1, g]
+        sum_d, sum_a, sum_d2, sum_a2, sum_cross = 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(length):
+            r, q, k, u = row + i, first + i, start + i, partner + i
+            c = cost[q]
+            a = point[0, r] + step * move[0, r]
+            z = point[1, r] + step * move[1, r]
+            point[0, r], point[1, r] = a, z
+            xi = slack[1, q] + step * dxi[q]
+            v = slack[0, q] - step * move[0, r]
+            d1 = a / z
+            d2 = 0.0
+            if h >= 0:
+                point[0, u] += step * move[0, u]
+                point[1, u] += step * move[1, u]
+                v -= step * move[0, u]
+                d2 = point[0, u] / point[1, u]
+            slack[0, q], slack[1, q] = v, xi
+            kappa = _kappa(charge, v, xi)
+            det = c / (1.0 + kappa * (d1 + d2))
+            off = kappa * d1 * d2 * det
+            d11 = d1 * det + off
+            sum_d += d11
+            sum_a += c * a
+            complementarity += c * a * z
+            cross[r] = d11 + off
+            weight, coef = d11, sign * c * a
+            worst = max(worst, abs(sign * s[k] - o + xi - z))
+            if h >= 0:
+                d22 = d2 * det + off
+                a2, z2 = point[0, u], point[1, u]
+                sum_d2 += d22
+                sum_cross += off
+                sum_a2 += c * a2
+                complementarity += c * a2 * z2
+                cross[u] = d22 + off
+                weight += d22 + 2.0 * off
+                coef += groups[0, h] * c * a2
+                worst = max(worst, abs(groups[0, h] * s[k] - groups[1, h] + xi - z2))
+            per_sample[0, k] += weight
+            per_sample[1, k] += coef
+            if charge == 0:
+                complementarity += c * v * xi
+                total += c * xi
+            elif charge == 1:
+                total += c * xi * xi
+        per_group[0, g] += sum_d
+        per_group[1, g] += sum_a
+        per_bundle[b] = sum_cross
+        if h >= 0:
+            per_group[0, h] += sum_d2
+            per_group[1, h] += sum_a2
+    return complementarity, total, worst
+
+
+@njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _pull(product: float, mu: float) -> float:
+    """Gondzio: how far a trial product lies outside [mu / 10, 10 mu], the pull back bounded by 10 mu."""
+    return max(min(max(product, 0.1 * mu), 10.0 * mu) - product, -10.0 * mu)
+
+
+@njit()
+def right_side(
+    table: Array, groups: Array, charge: int, cost: Array, s: Array, point: Array, slack: Array, mu: float,
+    second_order: float, reach: float, move: Array, dxi: Array, rest: Array, rest_xi: Array, per_sample: Array,
+    per_group: Array,
+) -> None:  # fmt: skip
+    """Right sides of the Newton step towards a z = mu, v xi = mu.
+
+    rest_xi = (mu - so dv dxi) / v - xi and rest = -g - xi' + (mu - so da dz) / a, or, with reach > 0, both moved by
+    the centrality pull at the trial step ``reach``. Fills per_sample[1] = sum of sign * y and per_group[1] = sums
+    of y with y = cost * D rest.
+    """
+    for k in range(per_sample.shape[1]):
+        per_sample[1, k] = 0.0
+    for g in range(per_group.shape[1]):
+        per_group[1, g] = 0.0
+    for b in range(len(table)):
+        start, length, g, h, row, partner, first = table[b]
+        sum_y, sum_y2 = 0.0, 0.0
+        for i in range(length):
+            r, q, k, u = row + i, first + i, start + i, partner + i
+            a, z, v, xi = point[0, r], point[1, r], slack[0, q], slack[1, q]
+            d2, e2, x = 0.0, 0.0, 0.0
+            da = move[0, r] + (move[0, u] if h >= 0 else 0.0)
+            if reach > 0.0:
+                if charge == 0:
+                    x = _pull((v - reach * da) * (xi + reach * dxi[q]), mu) / v
+                    rest_xi[q] += x
+                rest[r] += _pull((a + reach * move[0, r]) * (z + reach * move[1, r]), mu) / a - x
+                if h >= 0:
+                    rest[u] += _pull((point[0, u] + reach * move[0, u]) * (point[1, u] + reach * move[1, u]), mu) / point[0, u] - x
+            else:
+                if charge == 0:
+                    x = (mu + second_order * da * dxi[q]) / v
+                    rest_xi[q] = x - xi
+                elif charge == 1:
+                    x = xi
+                rest[r] = groups[1, g] - groups[0, g] * s[k] - x + (mu - second_order * move[0, r] * move[1, r]) / a
+                if h >= 0:
+                    rest[u] = groups[1, h] - groups[0, h] * s[k] - x + (mu - second_order * move[0, u] * move[1, u]) / point[0, u]
+            if h >= 0:
+                d2 = point[0, u] / point[1, u]
+                e2 = rest[u]
+            y, y2, _ = _apply_d(a / z, d2, _kappa(charge, v, xi), rest[r], e2)
+            y *= cost[q]
+            y2 *= cost[q]
+            sum_y += y
+            sum_y2 += y2
+            per_sample[1, k] += groups[0, g] * y + (groups[0, h] * y2 if h >= 0 else 0.0)
+        per_group[1, g] += sum_y
+        if h >= 0:
+            per_group[1, h] += sum_y2
+
+
+@njit()
+def row_steps(
+    table: Array, groups: Array, shift: Array, charge: int, cost: Array, s: Array, ds: Array, point: Array,
+    slack: Array, rest: Array, rest_xi: Array, move: Array, dxi: Array, refine: bool,
+) -> Any:  # fmt: skip
+    """da = D (rest - dg), dxi = rest_xi + kappa sum da, dz = g + dg + xi + dxi - z, with dg = sign ds - shift.
+
+    ``refine`` adds the step of a small (ds, shift). Returns 1 / (longest step) and the coefficients of t and t^2 in
+    the complementarity along the step.
+    """
+    worst = 1e-300
+    first_order = 0.0
+    second_order = 0.0
+    for b in range(len(table)):
+        start, length, g, h, row, partner, first = table[b]
+        for i in range(length):
+            r, q, k, u = row + i, first + i, start + i, partner + i
+            c, v, xi = cost[q], slack[0, q], slack[1, q]
+            kappa = _kappa(charge, v, xi)
+            dg = groups[0, g] * ds[k] - shift[g]
+            e1 = -dg if refine else rest[r] - dg
+            dg2, d2, e2 = 0.0, 0.0, 0.0
+            if h >= 0:
+                dg2 = groups[0, h] * ds[k] - shift[h]
+                d2 = point[0, u] / point[1, u]
+                e2 = -dg2 if refine else rest[u] - dg2
+            x, y, total = _apply_d(point[0, r] / point[1, r], d2, kappa, e1, e2)
+            dx = kappa * total
+            if refine:
+                move[0, r] += x
+                move[1, r] += dg + dx
+                dxi[q] += dx
+            else:
+                if charge == 0:
+                    dx += rest_xi[q]
+                move[0, r] = x
+                move[1, r] = groups[0, g] * s[k] - groups[1, g] + dg + xi + dx - point[1, r]
+                dxi[q] = dx
+            da, dz = move[0, r], move[1, r]
+            first_order += c * (point[0, r] * dz + point[1, r] * da)
+            second_order += c * da * dz
+            if -da > worst * point[0, r]:
+                worst = -da / point[0, r]
+            if -dz > worst * point[1, r]:
+                worst = -dz / point[1, r]
+            if h >= 0:
+                if refine:
+                    move[0, u] += y
+                    move[1, u] += dg2 + dx
+                else:
+                    move[0, u] = y
+                    move[1, u] = groups[0, h] * s[k] - groups[1, h] + dg2 + xi + dx - point[1, u]
+                da2, dz = move[0, u], move[1, u]
+                first_order += c * (point[0, u] * dz + point[1, u] * da2)
+                second_order += c * da2 * dz
+                worst = max(worst, -da2 / point[0, u], -dz / point[1, u])
+                da += da2
+            if charge == 0:
+                dx = dxi[q]
+                first_order += c * (v * dx - xi * da)
+                second_order -= c * da * dx
+                if da > worst * v:
+                    worst = da / v
+                if -dx > worst * xi:
+                    worst = -dx / xi
+    return worst, first_order, second_order
+
+
+@njit()
+def central_point(table: Array, groups: Array, charge: int, mu: float, s: Array, point: Array, slack: Array) -> None:
+    """Start exactly on the central path at mu for the margins g.
+
+    One row: hinge a = 2 mu / (g + 2 mu + sqrt(g^2 + 4 mu^2)), squared a = sqrt(g^2 + 2 mu) - g. Two rows: xi solves
+    sum mu / (g_i + xi) + mu / xi = 1 (hinge), sum mu / (g_i + xi) = 2 xi (squared), by bisection. Hard: z = max(g, mu).
+    """
+    for b in range(len(table)):
+        start, length, g, h, row, partner, first = table[b]
+        for i in range(length):
+            r, q, k, u = row + i, first + i, start + i, (partner if h >= 0 else row) + i
+            m1 = groups[0, g] * s[k] - groups[1, g]
+            m2 = groups[0, h] * s[k] - groups[1, h] if h >= 0 else m1
+            slack[0, q] = 1.0
+            if charge == 2:
+                slack[1, q] = 0.0
+                point[1, r] = max(m1, mu)
+                point[1, u] = max(m2, mu)
+            elif h < 0:
+                root = np.sqrt(m1 * m1 + (4.0 * mu * mu if charge == 0 else 2.0 * mu))
+                if charge == 0:
+                    a = 2.0 * mu / (m1 + 2.0 * mu + root)
+                    slack[0, q] = 2.0 * mu / (2.0 * mu - m1 + root)
+                    slack[1, q] = mu / slack[0, q]
+                else:
+                    a = 2.0 * mu / (m1 + root) if m1 > 0.0 else root - m1
+                    slack[1, q] = 0.5 * a
+                point[1, r] = mu / a
+            else:
+                low = max(0.0, -m1, -m2)
+                high = low + (3.0 * mu if charge == 0 else np.sqrt(mu))
+                for _ in range(50):
+                    xi = 0.5 * (low + high)
+                    t = mu / (m1 + xi) + mu / (m2 + xi) + (mu / xi - 1.0 if charge == 0 else -2.0 * xi)
+                    if t > 0.0:
+                        low = xi
+                    else:
+                        high = xi
+                slack[1, q] = high
+                point[1, r] = m1 + high
+                point[1, u] = m2 + high
+                if charge == 0:
+                    slack[0, q] = max(1.0 - mu / point[1, r] - mu / point[1, u], 0.5 * mu / high)
+            point[0, r] = mu / point[1, r]
+            point[0, u] = mu / point[1, u]
+
+
+@njit()
+def spread(table: Array, groups: Array, cost: Array, rows: Array, per_sample: Array, per_group: Array) -> None:
+    """per_sample[1] = sum of sign * cost * rows over the sample's rows, per_group[1] = sums of cost * rows."""
+    for k in range(per_sample.shape[1]):
+        per_sample[1, k] = 0.0
+    for g in range(per_group.shape[1]):
+        per_group[1, g] = 0.0
+    for b in range(len(table)):
+        for side in range(2):
+            g, row = table[b, 2 + side], table[b, 4 + side]
+            if g >= 0:
+                for i in range(table[b, 1]):
+                    y = cost[table[b, 6] + i] * rows[row + i]
+                    per_sample[1, table[b, 0] + i] += groups[0, g] * y
+                    per_group[1, g] += y

@@ -1,0 +1,183 @@
+"""Linear and mixed-integer programs by HiGHS: the only module that knows it.
+
+A program is  min c.x  subject to  row_lower <= A x <= row_upper  and  col_lower <= x <= col_upper, some x integer.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hullrank.exceptions import HullrankError
+
+Floats = NDArray[np.float64]
+
+
+class ProgramStatus(StrEnum):
+    """How HiGHS ended."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    TIME_LIMIT = "time_limit"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class ProgramSolution:
+    """What HiGHS says: never a proof, always to be recounted.
+
+    ``row_duals`` (LP only) are the derivatives of the optimum by the active row bounds; ``bound`` is the proven lower
+    bound on the objective (for an LP the objective itself). Without a feasible point x is empty and the objective inf.
+    """
+
+    status: ProgramStatus
+    x: Floats
+    objective: float
+    row_duals: Floats
+    bound: float
+
+
+@dataclass(frozen=True)
+class LinearProgram:
+    """min c.x with two-sided rows and columns; ``integer`` marks integer columns (None: none)."""
+
+    c: Floats
+    A: Any
+    row_lower: Floats
+    row_upper: Floats
+    col_lower: Floats
+    col_upper: Floats
+    integer: NDArray[np.bool_] | None = None
+
+    def write(self, path: str | Path) -> None:
+        """Write the program for other solvers; the suffix chooses the format (.mps or .lp)."""
+        if Path(path).suffix not in (".mps", ".lp"):
+            raise HullrankError(f"cannot tell the format of {str(path)!r}; name the file *.mps or *.lp")
+        highs = _highs()
+        highs.passModel(_model(self))
+        if highs.writeModel(str(path)).name == "kError":
+            raise HullrankError(f"HiGHS could not write {str(path)!r}; is the folder there and writable?")
+
+
+def solve_lp(
+    c: Floats, A: Any, row_lower: Floats, row_upper: Floats, col_lower: Floats, col_upper: Floats
+) -> ProgramSolution:
+    """Solve the linear program by the simplex method; A is dense or sparse."""
+    return GrowingProgram(LinearProgram(c, A, row_lower, row_upper, col_lower, col_upper)).solve()
+
+
+def solve_mip(
+    program: LinearProgram, *, time_limit: float = float("inf"), start: Floats | None = None
+) -> ProgramSolution:
+    """Solve the mixed-integer program on one thread; ``start`` is a first feasible point, Ctrl-C keeps the best one."""
+    highs = _highs(time_limit)
+    highs.passModel(_model(program))
+    if start is not None:
+        columns = np.arange(len(start), dtype=np.int32)
+        highs.setSolution(len(start), columns, np.asarray(start, dtype=np.float64))
+    interrupted = _run(highs)
+    return _solution(highs, interrupted, mixed=program.integer is not None)
+
+
+class GrowingProgram:
+    """A linear program that grows by rows; every solve starts from the last basis."""
+
+    def __init__(self, program: LinearProgram) -> None:
+        self._highs = _highs()
+        self._highs.passModel(_model(program))
+
+    def add_rows(self, A: Any, row_lower: Floats, row_upper: Floats) -> None:
+        """Append the rows  row_lower <= A x <= row_upper."""
+        rows = sp.csr_array(A)
+        self._highs.addRows(
+            rows.shape[0], row_lower, row_upper, rows.nnz, rows.indptr[:-1].astype(np.int32), rows.indices, rows.data
+        )
+
+    def solve(self) -> ProgramSolution:
+        """Solve what stands now."""
+        interrupted = _run(self._highs, threaded=False)
+        return _solution(self._highs, interrupted, mixed=False)
+
+
+def _highs(time_limit: float = float("inf")) -> Any:
+    import highspy
+
+    highs = highspy.Highs()
+    for option, value in {"output_flag": False, "threads": 1, "time_limit": float(time_limit)}.items():
+        highs.setOptionValue(option, value)
+    return highs
+
+
+def _model(program: LinearProgram) -> Any:
+    import highspy
+
+    columns = sp.csc_array(program.A, dtype=np.float64)
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = columns.shape
+    lp.col_cost_ = np.asarray(program.c, dtype=np.float64)
+    lp.col_lower_, lp.col_upper_ = (
+        np.asarray(program.col_lower, dtype=np.float64),
+        np.asarray(program.col_upper, dtype=np.float64),
+    )
+    lp.row_lower_, lp.row_upper_ = (
+        np.asarray(program.row_lower, dtype=np.float64),
+        np.asarray(program.row_upper, dtype=np.float64),
+    )
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = columns.indptr
+    lp.a_matrix_.index_ = columns.indices
+    lp.a_matrix_.value_ = columns.data
+    if program.integer is not None:
+        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        lp.integrality_ = [kinds[int(flag)] for flag in program.integer]
+    return lp
+
+
+def _run(highs: Any, threaded: bool = True) -> bool:
+    """Run HiGHS; Ctrl-C asks it to stop and to keep what it has. Returns whether that happened."""
+    if not threaded:
+        highs.run()
+        return False
+    highs.HandleUserInterrupt = True
+    interrupted = False
+    highs.startSolve()
+    finished = False
+    while not finished:
+        try:
+            finished = highs.wait(0.1)[0]
+        except KeyboardInterrupt:
+            interrupted = True
+            highs.cancelSolve()
+    return interrupted
+
+
+def _solution(highs: Any, interrupted: bool, *, mixed: bool) -> ProgramSolution:
+    info = highs.getInfo()
+    solution = highs.getSolution()
+    feasible = info.primal_solution_status == 2  # kSolutionStatusFeasible
+    objective = float(info.objective_function_value) if feasible else float("inf")
+    return ProgramSolution(
+        ProgramStatus.INTERRUPTED if interrupted else _status(highs),
+        np.array(solution.col_value, dtype=np.float64) if feasible else np.empty(0),
+        objective,
+        np.array(solution.row_dual, dtype=np.float64) if feasible and not mixed else np.empty(0),
+        float(info.mip_dual_bound) if mixed else objective,
+    )
+
+
+def _status(highs: Any) -> ProgramStatus:
+    import highspy
+
+    return {
+        highspy.HighsModelStatus.kOptimal: ProgramStatus.OPTIMAL,
+        highspy.HighsModelStatus.kInfeasible: ProgramStatus.INFEASIBLE,
+        highspy.HighsModelStatus.kUnbounded: ProgramStatus.UNBOUNDED,
+        highspy.HighsModelStatus.kTimeLimit: ProgramStatus.TIME_LIMIT,
+        highspy.HighsModelStatus.kInterrupt: ProgramStatus.INTERRUPTED,
+    }.get(highs.getModelStatus(), ProgramStatus.FAILED)
