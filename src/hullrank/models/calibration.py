@@ -1,0 +1,301 @@
+"""Class probabilities from the score line: a cumulative logistic on cross-validated scores."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+
+from hullrank.data import check_target, check_weights, encode_labels
+from hullrank.exceptions import HullrankError, LabelError
+from hullrank.models.base import fitting
+
+Floats = NDArray[np.float64]
+_RIDGE = 1e-9  # per unit of weight, on the slope: keeps it finite when the scores separate the classes
+
+
+class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Probabilities of ordered classes for any estimator with ``score_samples``.
+
+    With t the score of a sample, standardised by the mean and standard deviation of the scores on the training rows, the
+    model is the cumulative logistic with proportional odds (McCullagh 1980)
+
+        P(y <= k | x) = sigmoid(cuts_[k] - slope_ * t(x)),      slope_ >= 0,  cuts_[0] < cuts_[1] < ...
+
+    fitted by maximum likelihood on scores that models fitted to the other folds gave to each fold; the estimator
+    itself is then used as fitted on all rows. The cumulative probabilities fall as the score rises, so a sample that is
+    ranked higher is never more likely to be of a low class.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Anything with ``fit`` and ``score_samples``; its classes must be totally ordered.
+
+    cv : int, cross-validation splitter or iterable of splits, default=5
+        How the scores are cross-validated. An integer is stratified by class, and lowered to the size of the smallest
+        class; a class with a single sample needs explicit splits.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The estimator, fitted on all rows.
+
+    classes_ : ndarray of shape (n_classes,)
+        The classes from lowest to highest.
+
+    slope_ : float
+        How fast the log-odds move with the standardised score; 0 when the scores do not follow the order at all.
+
+    cuts_ : ndarray of shape (n_classes - 1,)
+        Log-odds of lying at or below each class at the mean score.
+
+    score_mean_, score_scale_ : float
+        Mean and standard deviation of the estimator's scores on the training rows.
+
+    n_features_in_ : int
+        Number of features seen by the estimator.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has them.
+
+    Examples
+    --------
+    >>> from hullrank import FixedMarginClassifier, OrdinalCalibrator
+    >>> import numpy as np
+    >>> X = np.arange(30.0).reshape(-1, 1)
+    >>> y = np.arange(30) // 10
+    >>> model = OrdinalCalibrator(FixedMarginClassifier(), cv=3).fit(X, y)
+    >>> model.predict_proba(X).shape
+    (30, 3)
+    """
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        "estimator": [HasMethods(["fit", "score_samples"])],
+        "cv": ["cv_object"],
+    }
+
+    def __init__(self, estimator: Any, *, cv: Any = 5) -> None:
+        self.estimator = estimator
+        self.cv = cv
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> "OrdinalCalibrator":
+        """Fit the estimator on all rows and on every fold, then the cumulative logistic.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : OrdinalCalibrator
+        """
+        self.estimator_ = _fit_part(self.estimator, X, y, sample_weight)
+        rows = np.empty((_num_samples(X), 0))  # only the estimator looks into X
+        weights, values = check_weights(sample_weight, rows), check_target(rows, y)
+        used = np.flatnonzero(weights)
+        declared = _total_order(self.estimator_)
+        labels = encode_labels(_safe_indexing(y, used), values[used], declared)
+        if len(labels.classes) < 2:
+            raise LabelError(f"only one class has samples: {labels.classes.tolist()}; probabilities need two or more")
+        self.classes_ = labels.classes
+        codes = np.full(len(weights), -1)
+        codes[used] = labels.codes
+        scores = np.empty(len(weights))
+        tested = np.zeros(len(weights), dtype=bool)
+        for train, test in _splits(self.cv, X, codes, used, labels.classes):
+            model = _fit_part(self.estimator, X, y, sample_weight, train)
+            mean, scale = _location(model, X, weights, train)
+            scores[test] = (model.score_samples(_safe_indexing(X, test)) - mean) / scale
+            tested[test] = True
+        tested &= weights > 0
+        self.slope_, self.cuts_ = fit_cumulative_logistic(scores[tested], codes[tested], weights[tested])
+        self.score_mean_, self.score_scale_ = _location(self.estimator_, X, weights, used)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def score_samples(self, X: Any) -> Floats:
+        """Place every row of X on the score line of the estimator; higher means ranked higher.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self.estimator_.score_samples(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of every class for every row of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes); rows sum to 1
+        """
+        t = (self.score_samples(X) - self.score_mean_) / self.score_scale_
+        return class_probabilities(t, self.slope_, self.cuts_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of every row of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def fit_cumulative_logistic(scores: Floats, codes: NDArray[np.intp], weights: Floats) -> tuple[float, Floats]:
+    """Slope >= 0 and ordered cuts of greatest likelihood, by Newton's method.
+
+    With z_k = cuts[k] - slope * score the likelihood of class k factors as
+    sigmoid(z_k) sigmoid(-z_{k-1}) (1 - exp(cuts[k-1] - cuts[k])): one logistic row for each cut beside the class, and a
+    concave term of the cuts alone. So the problem is convex and the cuts stay ordered by themselves.
+    """
+    counts = np.bincount(codes, weights)
+    if not counts.all():
+        raise HullrankError("a class was in no test fold, so it has no score to calibrate on; use splits that cover it")
+    total = counts.sum()
+    q = len(counts) - 1
+    below, above = codes < q, codes > 0
+    s = np.concatenate([scores[below], scores[above]])
+    cut = np.concatenate([codes[below], codes[above] - 1])
+    sign = np.repeat([1.0, -1.0], [below.sum(), above.sum()])
+    row_weight = np.concatenate([weights[below], weights[above]]) / total
+    inner = counts[1:-1] / total
+
+    def loss(x: Floats) -> float:
+        steps = np.diff(x[:q])
+        if not (steps > 0).all():
+            return np.inf
+        z = sign * (x[cut] - x[q] * s)
+        return float(row_weight @ np.logaddexp(0.0, -z) - inner @ np.log(-np.expm1(-steps)) + 0.5 * _RIDGE * x[q] ** 2)
+
+    def derivatives(x: Floats) -> tuple[Floats, Floats]:
+        z = x[cut] - x[q] * s
+        pull = -row_weight * sign * expit(-sign * z)
+        curve = row_weight * expit(z) * expit(-z)
+        growth = np.expm1(np.diff(x[:q]))
+        slope = inner / growth
+        bend = slope + slope / growth
+        gradient = np.append(np.bincount(cut, pull, q), _RIDGE * x[q] - s @ pull)
+        gradient[1:q] -= slope
+        gradient[: q - 1] += slope
+        hessian = np.zeros((q + 1, q + 1))
+        hessian[range(q), range(q)] = np.bincount(cut, curve, q)
+        hessian[range(1, q), range(1, q)] += bend
+        hessian[range(q - 1), range(q - 1)] += bend
+        hessian[range(1, q), range(q - 1)] = hessian[range(q - 1), range(1, q)] = -bend
+        hessian[:q, q] = hessian[q, :q] = -np.bincount(cut, curve * s, q)
+        hessian[q, q] = s @ (curve * s) + _RIDGE
+        return gradient, hessian
+
+    cumulative = np.cumsum(counts)[:-1]
+    x = np.append(np.log(cumulative / (total - cumulative)), 0.0)
+    if derivatives(x)[0][q] >= 0:  # the scores run against the order: by convexity the best slope is 0
+        return 0.0, x[:q]
+    x = _newton(loss, derivatives, x)
+    return float(x[q]), x[:q]
+
+
+def _newton(loss: Any, derivatives: Any, x: Floats, max_iter: int = 200) -> Floats:
+    value = loss(x)
+    for _ in range(max_iter):
+        gradient, hessian = derivatives(x)
+        step = solve(hessian, gradient, assume_a="pos")
+        decrement = float(gradient @ step)
+        length = 1.0
+        while (new := loss(x - length * step)) > value - 0.25 * length * decrement and length > 1e-10:
+            length *= 0.5
+        if new >= value:  # no progress left in floating point
+            return x - step if decrement < 1e-12 and np.isfinite(loss(x - step)) else x
+        x, value = x - length * step, new
+    return x
+
+
+def class_probabilities(t: Floats, slope: float, cuts: Floats) -> Floats:
+    """(n, K) probabilities of the classes at standardised scores t, without cancellation (see above)."""
+    z = cuts - slope * t[:, None]
+    at_most = np.column_stack([expit(z), np.ones(len(t))])
+    at_least = np.column_stack([np.ones(len(t)), expit(-z)])
+    between = np.append(np.append(1.0, -np.expm1(-np.diff(cuts))), 1.0)
+    probabilities = at_most * at_least * between
+    return probabilities / probabilities.sum(axis=1, keepdims=True)
+
+
+def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.intp] | None = None) -> Any:
+    if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+        raise HullrankError(
+            f"{type(estimator).__name__}.fit takes no sample_weight; fit the calibrator without weights"
+        )
+    if rows is not None:
+        X, y = _safe_indexing(X, rows), _safe_indexing(y, rows)
+        weights = weights if weights is None or np.ndim(weights) == 0 else np.asarray(weights)[rows]
+    return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
+
+
+def _total_order(estimator: Any) -> Any:
+    """The estimator's classes, lowest first, or None if it has none; they must be in one line."""
+    order = getattr(estimator, "order_", None)
+    if order is not None and not order.is_total:
+        raise HullrankError(
+            "probabilities of being at or below a class need a total order, and the estimator's order graph is partial; "
+            "use order='chain' or order='full'"
+        )
+    classes = getattr(estimator, "classes_", None)
+    return None if classes is None else classes.tolist()
+
+
+def _splits(cv: Any, X: Any, codes: NDArray[np.intp], used: NDArray[np.intp], classes: NDArray[Any]) -> Any:
+    """Train and test rows; rows without weight never take part."""
+    if not isinstance(cv, int):
+        weighted = codes >= 0
+        for train, test in check_cv(cv, codes, classifier=True).split(X, codes):
+            train, test = np.arange(len(codes))[train], np.arange(len(codes))[test]
+            yield train[weighted[train]], test[weighted[test]]
+        return
+    smallest = int(np.bincount(codes[used]).min())
+    if smallest < 2:
+        alone = classes.tolist()[np.bincount(codes[used]).argmin()]
+        raise HullrankError(
+            f"class {alone!r} has one sample, so no fold can both learn and test it; add a sample, drop the class, or "
+            "pass cv as explicit splits"
+        )
+    for train, test in check_cv(min(cv, smallest), codes[used], classifier=True).split(used, codes[used]):
+        yield used[train], used[test]
+
+
+def _location(model: Any, X: Any, weights: Floats, rows: NDArray[np.intp]) -> tuple[float, float]:
+    """Mean and standard deviation of the scores on the training rows."""
+    scores, w = model.score_samples(_safe_indexing(X, rows)), weights[rows]
+    mean = np.average(scores, weights=w)
+    return float(mean), float(np.sqrt(np.average((scores - mean) ** 2, weights=w))) or 1.0
