@@ -1,0 +1,13 @@
+"""Data to try things on: generators with a known order, and the data sets of the papers."""
+
+from hullrank.datasets.generators import make_conic_classes, make_ordinal
+from hullrank.datasets.grades import discretize
+from hullrank.datasets.ratings import make_ratings, ratings_to_features
+
+__all__ = [
+    "discretize",
+    "make_conic_classes",
+    "make_ordinal",
+    "make_ratings",
+    "ratings_to_features",
+]
