@@ -120,15 +120,9 @@ def _model(program: LinearProgram) -> Any:
     columns = sp.csc_array(program.A, dtype=np.float64)
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = columns.shape
+    for field in ("col_lower", "col_upper", "row_lower", "row_upper"):
+        setattr(lp, f"{field}_", np.asarray(getattr(program, field), dtype=np.float64))
     lp.col_cost_ = np.asarray(program.c, dtype=np.float64)
-    lp.col_lower_, lp.col_upper_ = (
-        np.asarray(program.col_lower, dtype=np.float64),
-        np.asarray(program.col_upper, dtype=np.float64),
-    )
-    lp.row_lower_, lp.row_upper_ = (
-        np.asarray(program.row_lower, dtype=np.float64),
-        np.asarray(program.row_upper, dtype=np.float64),
-    )
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     lp.a_matrix_.start_ = columns.indptr
     lp.a_matrix_.index_ = columns.indices
