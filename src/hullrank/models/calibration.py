@@ -23,8 +23,8 @@ _RIDGE = 1e-9  # per unit of weight, on the slope: keeps it finite when the scor
 class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Probabilities of ordered classes for any estimator with ``score_samples``.
 
-    With t the score of a sample, standardised by the mean and standard deviation of the scores on the training rows, the
-    model is the cumulative logistic with proportional odds (McCullagh 1980)
+    With t the score of a sample, standardised by the mean and standard deviation of the scores on the training rows,
+    the model is the cumulative logistic with proportional odds (McCullagh 1980)
 
         P(y <= k | x) = sigmoid(cuts_[k] - slope_ * t(x)),      slope_ >= 0,  cuts_[0] < cuts_[1] < ...
 
@@ -254,9 +254,7 @@ def class_probabilities(t: Floats, slope: float, cuts: Floats) -> Floats:
 
 def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.intp] | None = None) -> Any:
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
-        raise HullrankError(
-            f"{type(estimator).__name__}.fit takes no sample_weight; fit the calibrator without weights"
-        )
+        raise HullrankError(f"{type(estimator).__name__}.fit takes no sample_weight; fit the calibrator without it")
     if rows is not None:
         X, y = _safe_indexing(X, rows), _safe_indexing(y, rows)
         weights = weights if weights is None or np.ndim(weights) == 0 else np.asarray(weights)[rows]
@@ -268,8 +266,8 @@ def _total_order(estimator: Any) -> Any:
     order = getattr(estimator, "order_", None)
     if order is not None and not order.is_total:
         raise HullrankError(
-            "probabilities of being at or below a class need a total order, and the estimator's order graph is partial; "
-            "use order='chain' or order='full'"
+            "probabilities of being at or below a class need a total order, and the estimator's order graph is "
+            "partial; use order='chain' or order='full'"
         )
     classes = getattr(estimator, "classes_", None)
     return None if classes is None else classes.tolist()

@@ -1,0 +1,23 @@
+"""Pictures of rankings as scikit-learn Displays; they take any fitted estimator, and import none."""
+
+from importlib import import_module
+from typing import Any
+
+_HOME = {
+    "CoefficientDisplay": "coefficients",
+    "ConvergenceDisplay": "convergence",
+    "CriticalDifferenceDisplay": "critical_difference",
+    "MarginDisplay": "margin",
+    "OrderGraphDisplay": "order_graph",
+    "PairMatrixDisplay": "pair_matrix",
+    "RocDisplay": "roc",
+    "ScoreLineDisplay": "score_line",
+}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"hullrank.plots.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'hullrank.plots' has no attribute {name!r}")

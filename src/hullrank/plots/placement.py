@@ -1,0 +1,116 @@
+"""What a picture of the score line shows, computed once; drawing is somebody else's work."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.data import check_target, check_weights, encode_labels
+from hullrank.exceptions import HullrankError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Samples on the score line with their classes, and what the model says about where classes lie.
+
+    ``bounds`` (K, 2) is where every class should lie: its interval, else between its thresholds, else anywhere.
+    ``violation`` is how far a sample lies outside of that: negative below it, positive above it, 0 within.
+    """
+
+    scores: Floats
+    codes: NDArray[np.intp]
+    classes: NDArray[Any]
+    weights: Floats
+    thresholds: Floats | None
+    intervals: Floats | None
+    bounds: Floats
+    violation: Floats
+
+    @property
+    def violators(self) -> NDArray[np.intp]:
+        """Samples outside of their bounds, worst first."""
+        size = np.abs(self.violation)
+        worst = np.argsort(-size, kind="stable")
+        return worst[: int(np.count_nonzero(size))]
+
+    @property
+    def predicted(self) -> NDArray[np.intp]:
+        """Class codes by the thresholds (the class of the nearest median where there are none)."""
+        if self.thresholds is not None:
+            return np.searchsorted(self.thresholds, self.scores, side="left")
+        medians = np.array([np.median(self.scores[self.codes == c]) for c in range(len(self.classes))])
+        return np.abs(self.scores[:, None] - medians).argmin(axis=1)
+
+
+def place(
+    y: Any,
+    scores: Any,
+    *,
+    classes: Any = None,
+    thresholds: Any = None,
+    intervals: Any = None,
+    sample_weight: Any = None,
+) -> Placement:
+    """Check what is to be shown, and find the samples outside of their bounds."""
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.ndim != 1 or not np.isfinite(scores).all():
+        raise HullrankError(f"scores must be a vector of finite numbers, and have shape {scores.shape}")
+    rows = np.empty((len(scores), 0))
+    values = check_target(rows, y)
+    labels = _encode(y, values, classes)
+    n_classes = len(labels.classes)
+    thresholds = _shaped(thresholds, (n_classes - 1,), "thresholds")
+    intervals = _shaped(intervals, (n_classes, 2), "intervals")
+    bounds = np.tile([-np.inf, np.inf], (n_classes, 1))
+    if intervals is not None:
+        bounds = np.where(np.isnan(intervals), bounds, intervals)
+    elif thresholds is not None:
+        bounds[1:, 0] = bounds[:-1, 1] = thresholds
+    low, high = bounds[labels.codes].T
+    violation = np.maximum(scores - high, 0.0) - np.maximum(low - scores, 0.0)
+    weights = check_weights(sample_weight, rows)
+    return Placement(scores, labels.codes, labels.classes, weights, thresholds, intervals, bounds, violation)
+
+
+def place_by(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Placement:
+    """The placement that a fitted estimator (or a pipeline that ends in one) gives to X."""
+    model = final_step(estimator)
+    return place(
+        y,
+        estimator.score_samples(X),
+        classes=getattr(model, "classes_", None),
+        thresholds=getattr(model, "thresholds_", None),
+        intervals=getattr(model, "intervals_", None),
+        sample_weight=sample_weight,
+    )
+
+
+def final_step(estimator: Any) -> Any:
+    """The model itself, out of pipelines, searches and calibrators."""
+    for inner in ("best_estimator_", "estimator_"):
+        if hasattr(estimator, inner):
+            return final_step(getattr(estimator, inner))
+    return final_step(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
+
+
+def _encode(y: Any, values: NDArray[Any], classes: Any) -> Any:
+    if classes is None:
+        return encode_labels(y, values)
+    known = set(values.tolist())
+    declared = np.asarray(classes).tolist()
+    present = encode_labels(y, values, [label for label in declared if label in known])
+    place_of = {label: code for code, label in enumerate(declared)}
+    codes = np.array([place_of[label] for label in present.classes.tolist()], dtype=np.intp)[present.codes]
+    return type(present)(np.asarray(classes), codes)
+
+
+def _shaped(values: Any, shape: tuple[int, ...], name: str) -> Floats | None:
+    if values is None:
+        return None
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise HullrankError(f"{name} has shape {array.shape}, and these classes need {shape}")
+    return array
