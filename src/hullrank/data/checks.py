@@ -11,6 +11,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import HullrankError, LabelError
 
 Floats = NDArray[np.float64]
@@ -84,6 +85,21 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "O":
         return np.array([v is None or v != v for v in values], dtype=bool)
     return np.zeros(len(values), dtype=bool)
+
+
+def check_queries(qid: Any, n_rows: int) -> NDArray[np.intp]:
+    """Query numbers 0..Q-1 of the rows, from ids of any type in any order; all 0 if ``qid`` is None."""
+    if qid is None:
+        return np.zeros(n_rows, dtype=np.intp)
+    values = column_or_1d(qid)
+    if len(values) != n_rows:
+        raise HullrankError(f"qid has {len(values)} entries, but there are {n_rows} rows; pass one query id per row")
+    bad = _missing(values)
+    if bad.any():
+        raise HullrankError(
+            f"qid is missing ({values[bad][0]!r}) at row {int(np.argmax(bad))}; give every row a query id"
+        )
+    return unique_inverse(values)[1]
 
 
 def check_weights(sample_weight: Any, X: Matrix) -> Floats:

@@ -28,14 +28,16 @@ def encode_labels(y: Any, values: NDArray[Any], declared: Sequence[Hashable] | N
     """
     if declared is not None:
         return _encode_declared(values, declared)
-    categories = _categories(y)
+    categories = declared_categories(y)
     if categories is not None:
         present = set(values.tolist())
         return _encode_declared(values, [c for c in categories if c in present])
     try:
         classes, codes = np.unique(values, return_inverse=True)
     except TypeError as error:
-        raise LabelError(f"y mixes labels that cannot be ordered ({error}); declare their order by classes=[...]") from error
+        raise LabelError(
+            f"y mixes labels that cannot be ordered ({error}); declare their order by classes=[...]"
+        ) from error
     if classes.dtype.kind in "OUST":
         order = " < ".join(map(str, classes[:5])) + (" < ..." if len(classes) > 5 else "")
         warnings.warn(
@@ -47,7 +49,7 @@ def encode_labels(y: Any, values: NDArray[Any], declared: Sequence[Hashable] | N
     return Labels(classes, codes)
 
 
-def _categories(y: Any) -> list[Any] | None:
+def declared_categories(y: Any) -> list[Any] | None:
     """The order that a pandas Categorical (ordered) or polars Enum column carries, or None."""
     if hasattr(y, "dtype") and hasattr(y, "categories") and getattr(y, "ordered", False):  # a bare pandas Categorical
         return list(y.categories)
@@ -64,7 +66,7 @@ def _encode_declared(values: NDArray[Any], declared: Sequence[Hashable]) -> Labe
     if len(place) < len(declared):
         twice = next(label for i, label in enumerate(declared) if label in declared[:i])
         raise LabelError(f"the declared order names {twice!r} twice; name every class once")
-    distinct, inverse = np.unique(values, return_inverse=True) if values.dtype != object else _unique_objects(values)
+    distinct, inverse = unique_inverse(values)
     items = distinct.tolist()
     unknown = [label for label in items if label not in place]
     if unknown:
@@ -81,7 +83,10 @@ def _encode_declared(values: NDArray[Any], declared: Sequence[Hashable]) -> Labe
     return Labels(_as_array(declared), codes)
 
 
-def _unique_objects(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def unique_inverse(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Distinct values and where each entry stands among them; Python objects keep the order of their appearance."""
+    if values.dtype != object:
+        return np.unique(values, return_inverse=True)
     place: dict[Any, int] = {}
     inverse = np.array([place.setdefault(value, len(place)) for value in values.tolist()], dtype=np.intp)
     return _as_array(list(place)), inverse

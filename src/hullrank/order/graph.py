@@ -125,12 +125,8 @@ class OrderGraph:
         position = np.array(self._positions(classes), dtype=np.int64)
         return position[self.codes]
 
-    def check_classes(self, classes: Iterable[Hashable]) -> None:
-        """Raise a `LabelError` that names the labels unless ``classes`` are exactly the labels of the graph."""
-        self._positions(classes)
-
     def _positions(self, classes: Iterable[Hashable]) -> list[int]:
-        """Where every label stands in ``classes``."""
+        """Where every label stands in ``classes``, which must be exactly the labels of the graph."""
         place = {label: i for i, label in enumerate(check_labels(classes))}
         known = set(self.labels)
         missing = [label for label in place if label not in known]
@@ -178,6 +174,20 @@ class OrderGraph:
         if self.is_total:
             return OrderGraph.chain(self.labels)
         return self._canonical(self.labels, transitive_reduction(len(self.labels), self.codes))
+
+    def check_classes(self, classes: Iterable[Hashable]) -> None:
+        """Raise a `LabelError` that names the culprits unless ``classes`` are exactly the labels of the graph."""
+        self._positions(classes)
+
+    def restrict(self, classes: Iterable[Hashable]) -> "OrderGraph":
+        """The graph between the labels that are among ``classes``, with the edges between them."""
+        wanted = set(check_labels(classes))
+        kept = np.array([label in wanted for label in self.labels])
+        labels = tuple(check_labels(label for label in self.labels if label in wanted))
+        if self._codes is None:
+            return OrderGraph(labels, None)
+        inside = kept[self._codes].all(axis=1)
+        return self._canonical(labels, (np.cumsum(kept) - 1)[self._codes[inside]])
 
     def relabel(self, mapping: dict[Hashable, Hashable]) -> "OrderGraph":
         """The same graph with other labels; labels without an entry stay."""

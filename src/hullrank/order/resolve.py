@@ -8,7 +8,7 @@ from hullrank.order.builders import check_labels
 from hullrank.order.graph import OrderGraph
 
 
-def resolve_order(order: Any, classes: Iterable[Hashable] | None = None) -> OrderGraph:
+def resolve_order(order: Any, classes: Iterable[Hashable] | None = None, *, allow_unused: bool = False) -> OrderGraph:
     """The order graph that ``order`` stands for.
 
     Parameters
@@ -19,6 +19,8 @@ def resolve_order(order: Any, classes: Iterable[Hashable] | None = None) -> Orde
         of lists a list of levels.
     classes : iterable of labels, default=None
         The classes, lowest first; if given, the graph must have exactly these labels.
+    allow_unused : bool, default=False
+        Whether labels of the graph that are not among ``classes`` are left out instead of raising an error.
 
     Returns
     -------
@@ -35,6 +37,8 @@ def resolve_order(order: Any, classes: Iterable[Hashable] | None = None) -> Orde
     if isinstance(order, str):
         printed = {str(label): label for label in labels}
         graph = graph.relabel({text: printed[text] for text in map(str, graph.labels) if text in printed})
+    if allow_unused:
+        graph = graph.restrict(labels)
     graph.check_classes(labels)
     return graph
 
