@@ -22,6 +22,7 @@ class Status(StrEnum):
     MAX_ITER = "max_iter"
     STALLED = "stalled"
     INTERRUPTED = "interrupted"
+    NOT_SEPARABLE = "not_separable"
 
 
 @dataclass(frozen=True)

@@ -53,24 +53,51 @@ def kernel_matrix(
     ``gamma`` is a number here (see ``resolve_gamma``). For ``precomputed`` X already is that matrix. ``out`` receives
     the values if given. Everything is computed in ``dtype``.
     """
-    _check_parameters(kernel, gamma, degree)
-    if kernel == "precomputed":
-        return _checked(X, (X.shape[0], X.shape[1] if Y is None else Y.shape[0]), "the precomputed kernel", dtype)
     symmetric = Y is None
-    Y = X if symmetric else Y
-    shape = X.shape[0], Y.shape[0]
-    if callable(kernel):
-        values = _checked(kernel(X, Y), shape, "the kernel function", dtype)
-        return values if out is None else _copy(values, out)
-    out = np.empty(shape, dtype=dtype) if out is None else out
-    left, right = _factors(X, Y, kernel, gamma, out.dtype)
-    step = max(1, _BLOCK_BYTES // (out.itemsize * max(1, shape[1])))
-    for start in range(0, shape[0], step):
-        rows = slice(start, start + step)
-        _fill(out[rows], left[rows], right, kernel, gamma, degree, coef0)
+    blocks = KernelBlocks(X, X if symmetric else Y, kernel, gamma=gamma, degree=degree, coef0=coef0, dtype=dtype)
+    out = np.empty(blocks.shape, dtype=dtype) if out is None else out
+    blocks.fill(None, out)
     if symmetric and kernel in ("rbf", "laplacian"):
         np.fill_diagonal(out, 1.0)
     return out
+
+
+class KernelBlocks:
+    """Kernel values between X and Y, any rows at a time; what does not depend on the rows is prepared once."""
+
+    def __init__(
+        self,
+        X: Any,
+        Y: Any,
+        kernel: Kernel,
+        *,
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 0.0,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
+        _check_parameters(kernel, gamma, degree)
+        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+        self.dtype = np.dtype(dtype)
+        self.shape = X.shape[0], (X.shape[1] if kernel == "precomputed" else Y.shape[0])
+        self._left, self._right = _factors(X, Y, kernel, gamma, self.dtype)
+
+    def fill(self, rows: Array | None, out: Array) -> None:
+        """Write the kernel values of ``rows`` of X (None: all) against Y into ``out``."""
+        step = max(1, _BLOCK_BYTES // (out.itemsize * max(1, self.shape[1])))
+        for start in range(0, len(out), step):
+            taken = slice(start, start + step) if rows is None else rows[start : start + step]
+            self._fill(out[start : start + step], self._left[taken])
+
+    def _fill(self, block: Array, left: Any) -> None:
+        if self.kernel == "precomputed":
+            block[...] = left
+        elif callable(self.kernel):
+            shape = left.shape[0], self.shape[1]
+            block[...] = _checked(self.kernel(left, self._right), shape, "the kernel function", self.dtype)
+        else:
+            _multiply(block, left, self._right, self.kernel, self.gamma)
+            _shape_values(block, self.kernel, self.gamma, self.degree, self.coef0)
 
 
 def kernel_diagonal(
@@ -132,9 +159,11 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
     return max(0.0, float(weight @ np.asarray(deviations).ravel()) / X.shape[1] + mean * mean)
 
 
-def _factors(X: Any, Y: Any, kernel: str, gamma: float, dtype: Any) -> tuple[Any, Any]:
+def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any]:
     """What the blocks multiply. For rbf one product of extended rows gives the exponent -gamma |x - y|^2."""
-    if kernel == "laplacian":
+    if kernel == "precomputed":
+        return _checked(X, None, "the precomputed kernel", dtype), None
+    if kernel == "laplacian" or callable(kernel):
         return X, Y
     if kernel != "rbf":
         return X.astype(dtype), Y.astype(dtype)
@@ -160,14 +189,13 @@ def _scaled(X: Any, root: float) -> tuple[Any, NDArray[np.float64]]:
     return scaled, 0.5 * np.asarray(squares.sum(axis=1), dtype=np.float64).reshape(-1, 1)
 
 
-def _fill(block: Array, left: Any, right: Any, kernel: str, gamma: float, degree: int, coef0: float) -> None:
+def _multiply(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> None:
     if kernel == "laplacian":
         np.multiply(manhattan_distances(left, right), -gamma, out=block, casting="same_kind")
     elif sparse.issparse(left) or sparse.issparse(right):
         block[...] = safe_sparse_dot(left, right.T, dense_output=True)
     else:
         np.matmul(left, right.T, out=block)
-    _shape_values(block, kernel, gamma, degree, coef0)
 
 
 def _shape_values(block: Array, kernel: str, gamma: float, degree: int, coef0: float) -> None:
@@ -208,8 +236,3 @@ def _checked(values: Any, shape: tuple[int, int] | None, source: str, dtype: DTy
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
         raise KernelError(f"{source} is not finite at {where}: {values[where]}")
     return values
-
-
-def _copy(values: Array, out: Array) -> Array:
-    out[...] = values
-    return out

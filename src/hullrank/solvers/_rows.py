@@ -1,0 +1,148 @@
+"""Rows (x - mean) / scale of class-sorted samples: dense and sparse meet here, at four products."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hullrank.problem.layout import RowLayout
+
+Floats = NDArray[np.float64]
+BLOCK = 32768  # numbers in a block of rows that stays in cache
+
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """A view of X: row i is (X[pick[i]] - mean) / scale; ``pick`` None means all rows as they stand.
+
+    Sparse rows are never centred (thresholds absorb the mean); ``mean`` is then None.
+    """
+
+    X: Any
+    pick: NDArray[np.integer] | None = None
+    mean: Floats | None = None
+    scale: float = 1.0
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    def scores(self, w: Floats) -> Floats:
+        """Row products with w."""
+        s = self.X @ (w / self.scale if self.scale != 1.0 else w)
+        if self.pick is not None:
+            s = s[self.pick]
+        if self.mean is not None:
+            s -= self.mean @ w / self.scale
+        return s
+
+    def adjoint(self, coef: Floats) -> Floats:
+        """Sum of coef_i times row i."""
+        out = self.X.T @ self._scatter(coef)
+        if self.mean is not None:
+            out -= self.mean * coef.sum()
+        return out / self.scale if self.scale != 1.0 else out
+
+    def gram(self, d: Floats) -> Floats:
+        """Sum of d_i times row i's outer product, d >= 0; rows of weight 0 are not touched where X is a view."""
+        d = self._scatter(d)
+        if sp.issparse(self.X):
+            return np.asarray((self.X.T @ self.X.multiply(d[:, None]).tocsr()).todense()) / self.scale**2
+        n = self.n_features
+        H = np.zeros((n, n))
+        step = max(256, BLOCK // max(n, 1))
+        root = np.sqrt(d)
+        for low in range(0, len(root), step):
+            Y, r = self.X[low : low + step], root[low : low + step]
+            if self.pick is not None:
+                hot = np.flatnonzero(r)
+                Y, r = Y[hot], r[hot]
+            Y = (Y if self.mean is None else Y - self.mean) * r[:, None]
+            H += Y.T @ Y
+        return H / self.scale**2 if self.scale != 1.0 else H
+
+    def gram_operator(self, d: Floats) -> "GramOperator":
+        """``gram(d)`` as an operator, for columns too many to form the matrix."""
+        return GramOperator(self, d)
+
+    def gram_diagonal(self, d: Floats) -> Floats:
+        """The diagonal of ``gram(d)``."""
+        d = self._scatter(d)
+        if sp.issparse(self.X):
+            return np.asarray(self.X.multiply(self.X).T @ d).ravel() / self.scale**2
+        Y = self.X if self.mean is None else self.X - self.mean
+        return np.einsum("ij,ij,i->j", Y, Y, d) / self.scale**2
+
+    def outer(self) -> Floats:
+        """Products of all pairs of rows."""
+        Y = self.take(np.arange(self.X.shape[0] if self.pick is None else len(self.pick)))
+        K = Y.X @ Y.X.T
+        return (K.toarray() if sp.issparse(K) else K) / Y.scale**2
+
+    def group_sums(self, layout: RowLayout, values: Floats) -> Floats:
+        """(G, n): for each group the sum of values_r times the sample of row r."""
+        sample = layout.row_sample
+        if self.pick is not None:
+            sample = self.pick[sample]
+        shape = (len(layout.group_starts) - 1, self.X.shape[0])
+        sums = sp.csr_array((values, sample, layout.group_starts), shape=shape) @ self.X
+        if sp.issparse(sums):
+            sums = sums.toarray()
+        if self.mean is not None:
+            totals = np.add.reduceat(np.append(values, 0.0), layout.group_starts[:-1])
+            totals[np.diff(layout.group_starts) == 0] = 0.0
+            sums -= totals[:, None] * self.mean
+        return sums / self.scale if self.scale != 1.0 else sums
+
+    def take(self, positions: NDArray[np.integer]) -> "ScaledRows":
+        """The rows at the given positions, copied."""
+        X = self.X[positions if self.pick is None else self.pick[positions]]
+        if sp.issparse(X):
+            return ScaledRows(X.tocsr(), scale=self.scale)
+        if self.mean is not None:
+            X -= self.mean
+        X /= self.scale
+        return ScaledRows(X)
+
+    def _scatter(self, values: Floats) -> Floats:
+        """Values of view rows at the rows of X."""
+        if self.pick is None:
+            return values
+        out = np.zeros(self.X.shape[0])
+        out[self.pick] = values
+        return out
+
+
+@dataclass(frozen=True)
+class GramOperator:
+    """The matrix ``rows.gram(d)``, applied without being formed."""
+
+    rows: ScaledRows
+    d: Floats
+
+    def __matmul__(self, v: Floats) -> Floats:
+        return self.rows.adjoint(self.d * self.rows.scores(v))
+
+    def diagonal(self) -> Floats:
+        """The diagonal of the matrix."""
+        return self.rows.gram_diagonal(self.d)
+
+
+def scaled_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ScaledRows:
+    """A view of the picked rows, centred (if dense) and scaled to rms|x| = 1 under the weights."""
+    total = weights.sum()
+    if sp.issparse(X):
+        Y = X[pick]
+        square = float(np.asarray(Y.multiply(Y).sum(axis=1)).ravel() @ weights) / total
+        return ScaledRows(X, pick, None, _root(square))
+    Y = X[pick]
+    mean = weights @ Y / total
+    Y -= mean
+    return ScaledRows(X, pick, mean, _root(float(np.einsum("ij,ij,i", Y, Y, weights)) / total))
+
+
+def _root(square: float) -> float:
+    return float(np.sqrt(square)) if square > 0 else 1.0
