@@ -68,13 +68,15 @@ def check_target(X: Matrix, y: Any, *, discrete: bool = False) -> NDArray[Any]:
     bad = _missing(values)
     if bad.any():
         raise LabelError(
-            f"y contains NaN, infinity or None: input y is {values[bad][0]!r} at row {int(np.argmax(bad))}; drop those rows"
+            f"y contains NaN, infinity or None: input y is {values[bad][0]!r} at row {int(np.argmax(bad))}; "
+            "drop those rows"
         )
     if discrete and type_of_target(values, input_name="y").startswith("continuous"):
         odd = values[values != np.floor(values)][0]
         raise LabelError(
             f"Unknown label type: continuous. A classifier needs discrete grades, and y contains {odd!r}; "
-            "pass the grades in order by classes=[...], an ordered Categorical, or cut y by hullrank.datasets.discretize"
+            "pass the grades in order by classes=[...], an ordered Categorical, or cut y by "
+            "hullrank.datasets.discretize"
         )
     return values
 

@@ -71,13 +71,15 @@ def _encode_declared(values: NDArray[Any], declared: Sequence[Hashable]) -> Labe
     unknown = [label for label in items if label not in place]
     if unknown:
         raise LabelError(
-            f"y has labels that are not in the declared order: {_few(unknown)}; add them to the order or drop the samples"
+            f"y has labels that are not in the declared order: {_few(unknown)}; "
+            "add them to the order or drop the samples"
         )
     seen = set(items)
     missing = [label for label in declared if label not in seen]
     if missing:
         raise LabelError(
-            f"the declared order has classes without a sample (of positive weight): {_few(missing)}; remove them from the order"
+            f"the declared order has classes without a sample (of positive weight): {_few(missing)}; "
+            "remove them from the order"
         )
     codes = np.array([place[label] for label in items], dtype=np.intp)[inverse]
     return Labels(_as_array(declared), codes)

@@ -127,15 +127,19 @@ class OrderGraph:
 
     def _positions(self, classes: Iterable[Hashable]) -> list[int]:
         """Where every label stands in ``classes``, which must be exactly the labels of the graph."""
-        place = {label: i for i, label in enumerate(check_labels(classes))}
-        known = set(self.labels)
-        missing = [label for label in place if label not in known]
-        if missing:
-            raise LabelError(f"labels missing from the order graph: {few(missing)}; add them, or drop their samples")
+        place = {label: i for i, label in enumerate(self._known(classes))}
         unknown = [label for label in self.labels if label not in place]
         if unknown:
             raise LabelError(f"the order graph names unknown labels, without a sample: {few(unknown)}; remove them")
         return [place[label] for label in self.labels]
+
+    def _known(self, classes: Iterable[Hashable]) -> list[Hashable]:
+        """The classes, all of which must be labels of the graph."""
+        plain, known = check_labels(classes), set(self.labels)
+        missing = [label for label in plain if label not in known]
+        if missing:
+            raise LabelError(f"labels missing from the order graph: {few(missing)}; add them, or drop their samples")
+        return plain
 
     @property
     def n_edges(self) -> int:
@@ -180,10 +184,10 @@ class OrderGraph:
         self._positions(classes)
 
     def restrict(self, classes: Iterable[Hashable]) -> "OrderGraph":
-        """The graph between the labels that are among ``classes``, with the edges between them."""
-        wanted = set(check_labels(classes))
+        """The graph between ``classes`` alone, with the edges between them."""
+        wanted = set(self._known(classes))
         kept = np.array([label in wanted for label in self.labels])
-        labels = tuple(check_labels(label for label in self.labels if label in wanted))
+        labels = tuple(label for label in self.labels if label in wanted)
         if self._codes is None:
             return OrderGraph(labels, None)
         inside = kept[self._codes].all(axis=1)

@@ -38,7 +38,7 @@ def resolve_order(order: Any, classes: Iterable[Hashable] | None = None, *, allo
         printed = {str(label): label for label in labels}
         graph = graph.relabel({text: printed[text] for text in map(str, graph.labels) if text in printed})
     if allow_unused:
-        graph = graph.restrict(labels)
+        return graph.restrict(labels)
     graph.check_classes(labels)
     return graph
 
