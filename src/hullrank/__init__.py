@@ -20,9 +20,12 @@ _HOME = {
     "NuMarginClassifier": "models.margins",
     "SumOfMarginsClassifier": "models.margins",
     "OrdinalCalibrator": "models.calibration",
+    "PRank": "baselines.prank",
+    "RankBoost": "baselines.rankboost",
+    "InformativeVectorClassifier": "baselines.informative_vectors",
     "ScoreLineDisplay": "plots",
 }
-_SUBPACKAGES = ("metrics", "exceptions")
+_SUBPACKAGES = ("metrics", "exceptions", "datasets")
 
 __all__ = ["__version__", *_HOME, *_SUBPACKAGES]  # noqa: PLE0604
 

@@ -1,0 +1,1 @@
+"""The rivals that the papers compare with, under the same interface."""

@@ -24,7 +24,7 @@ def make_ratings(
     """Make a user x item table of low rank, rounded to ratings, with missing entries.
 
     Ratings are the grades 1..n_levels of ``U V' / sqrt(rank) + noise * e``, cut at equal frequency over the whole
-    table, with U and V standard normal; every entry is kept with probability ``density``, and at least one in every row.
+    table, with U and V standard normal; every entry is kept with probability ``density``, at least one in every row.
 
     Parameters
     ----------

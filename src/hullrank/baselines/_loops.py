@@ -1,0 +1,71 @@
+"""Compiled passes of the perceptron ranker: arrays only, the state changed in place."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank._jit import njit
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@njit()
+def settle(score: float, code: int, clock: float, thresholds: Floats) -> int:
+    """Apply Crammer and Singer (2001, figure 2) to the thresholds, and return the step to take along x.
+
+    With y_r = +1 if r < code and -1 otherwise: tau_r = y_r where (score - b_r) y_r <= 0, else 0; b_r -= tau_r, and the
+    step is sum_r tau_r. ``thresholds[0]`` is b, ``thresholds[1]`` the same changes weighted by the clock.
+    """
+    step = 0
+    for r in range(thresholds.shape[1]):
+        side = 2 * (r < code) - 1
+        tau = side * ((score - thresholds[0, r]) * side <= 0.0)
+        step += tau
+        thresholds[0, r] -= tau
+        thresholds[1, r] -= tau * clock
+    return step
+
+
+@njit(fastmath=True)
+def pass_dense(X: Floats, order: Ints, codes: Ints, clock: float, coef: Floats, thresholds: Floats) -> int:
+    """Visit the rows of X in the given order; returns how many were on the wrong side of some threshold.
+
+    ``coef[0]`` is w, and ``coef[1]`` (if there) the sum of its changes, each times the clock at which it happened. No
+    branch depends on the data: a mistaken guess of the processor would cost more than a step of zero.
+    """
+    mistakes = 0
+    n = X.shape[1]
+    for position in range(order.shape[0]):
+        k = order[position]
+        score = 0.0
+        for j in range(n):
+            score += X[k, j] * coef[0, j]
+        step = settle(score, codes[k], clock + position, thresholds)
+        mistakes += step != 0
+        for j in range(n):
+            coef[0, j] += step * X[k, j]
+        if coef.shape[0] > 1:
+            for j in range(n):
+                coef[1, j] += step * (clock + position) * X[k, j]
+    return mistakes
+
+
+@njit(fastmath=True)
+def pass_sparse(
+    data: Floats, indices: Ints, indptr: Ints, order: Ints, codes: Ints, clock: float, coef: Floats, thresholds: Floats
+) -> int:
+    """The same over the rows of a CSR matrix."""
+    mistakes = 0
+    for position in range(order.shape[0]):
+        k = order[position]
+        score = 0.0
+        for e in range(indptr[k], indptr[k + 1]):
+            score += data[e] * coef[0, indices[e]]
+        step = settle(score, codes[k], clock + position, thresholds)
+        if step != 0:
+            mistakes += 1
+            for e in range(indptr[k], indptr[k + 1]):
+                coef[0, indices[e]] += step * data[e]
+                if coef.shape[0] > 1:
+                    coef[1, indices[e]] += step * (clock + position) * data[e]
+    return mistakes
