@@ -10,8 +10,11 @@ __all__ = [
     "InfeasibleParameterError",
     "KernelError",
     "LabelError",
+    "MissingExtraError",
+    "ModelFileError",
     "NoComparablePairError",
     "NotSeparableError",
+    "TableError",
     "UndeclaredOrderWarning",
     "UndefinedMetricWarning",
 ]
@@ -43,6 +46,18 @@ class NotSeparableError(HullrankError):
 
 class NoComparablePairError(HullrankError):
     """No two samples (of one query) have different targets, so there is nothing to rank."""
+
+
+class TableError(HullrankError):
+    """A data file cannot be read, or its columns do not fit; the message names the file, column or line."""
+
+
+class ModelFileError(HullrankError):
+    """A model file is damaged, hostile, or too new; or a model holds something that files do not carry."""
+
+
+class MissingExtraError(ImportError):
+    """An optional dependency is not installed; the message gives the command that installs it."""
 
 
 class CollapsedRankingWarning(UserWarning):

@@ -1,0 +1,150 @@
+"""From a table of numbers and words to a matrix of numbers, the same way at fitting and at prediction time."""
+
+from typing import Any, Self
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from hullrank.exceptions import TableError
+
+Column = dict[str, Any]
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Numbers imputed by the median and standardised, words one-hot encoded.
+
+    Numbers, booleans and dates become one column each, (value or median - mean) / standard deviation. Words become one
+    0/1 column per category; a missing or new word is none of them. Columns without any value, and words that differ in
+    every row (identifiers), are left out.
+
+    Parameters
+    ----------
+    max_categories : int, default=50
+        Only the most frequent words of a column get a column of their own.
+
+    Attributes
+    ----------
+    columns_ : list of dict
+        For every column its name, kind ("number", "word" or "left out") and what is needed to encode it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from hullrank.io import TableEncoder
+    >>> frame = pl.DataFrame({"size": [1.0, 3.0, None], "colour": ["red", "blue", "red"]})
+    >>> TableEncoder().fit(frame).get_feature_names_out().tolist()
+    ['size', 'colour=red', 'colour=blue']
+    """
+
+    def __init__(self, *, max_categories: int = 50) -> None:
+        self.max_categories = max_categories
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn medians, scales and categories from a data frame."""
+        frame = _frame(X)
+        columns = [self._learn(frame[name]) for name in frame.columns]
+        if all(column["kind"] == "left out" for column in columns):
+            raise TableError("no column is left to learn from; every one is empty or an identifier")
+        self.columns_ = columns
+        self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        self.n_features_in_ = len(columns)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """The matrix of a data frame; extra columns are ignored, missing ones are an error that names them."""
+        check_is_fitted(self)
+        frame = _frame(X)
+        missing = [c["name"] for c in self.columns_ if c["kind"] != "left out" and c["name"] not in frame.columns]
+        if missing:
+            names = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+            raise TableError(f"the table lacks columns that the model was fitted on: {names}")
+        parts = [part for column in self.columns_ for part in _encode(column, frame)]
+        return np.ascontiguousarray(frame.select(parts).to_numpy())
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of the matrix: the column itself, or ``column=word``."""
+        check_is_fitted(self)
+        names: list[str] = []
+        for column in self.columns_:
+            if column["kind"] == "number":
+                names.append(column["name"])
+            elif column["kind"] == "word":
+                names += [f"{column['name']}={word}" for word in column["words"]]
+        return np.array(names, dtype=object)
+
+    def _learn(self, series: pl.Series) -> Column:
+        name, known = series.name, series.drop_nulls()
+        if _is_number(series.dtype):
+            values = _numbers(series).drop_nulls()
+            if not len(values):
+                return {"name": name, "kind": "left out"}
+            filled = _numbers(series).fill_null(values.median())
+            scale = filled.std(ddof=0)
+            return {
+                "name": name,
+                "kind": "number",
+                "fill": float(values.median()),  # type: ignore[arg-type]
+                "mean": float(filled.mean()),  # type: ignore[arg-type]
+                "scale": float(scale) if scale else 1.0,  # type: ignore[arg-type]
+            }
+        words = _words(known).alias("word").value_counts().sort("count", "word", descending=[True, False])["word"]
+        if not len(words) or (len(words) == len(known) > self.max_categories):
+            return {"name": name, "kind": "left out"}
+        return {"name": name, "kind": "word", "words": words.head(self.max_categories).to_list()}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+
+def _frame(X: Any) -> pl.DataFrame:
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise TableError(f"a table with named columns is needed, and this is a {type(X).__name__}")
+    return frame.to_polars()
+
+
+def _is_number(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
+
+
+def _numbers(series: pl.Series) -> pl.Series:
+    """As floats, with NaN missing; infinity is an error that names the row."""
+    if series.dtype.is_temporal():
+        series = series.to_physical()
+    values = series.cast(pl.Float64).fill_nan(None)
+    if values.is_infinite().any():
+        row = int(values.is_infinite().fill_null(False).arg_true()[0])
+        raise TableError(f"column {series.name!r} is infinite in row {row + 1}")
+    return values
+
+
+def _words(series: pl.Series) -> pl.Series:
+    if series.dtype.is_nested():
+        raise TableError(f"column {series.name!r} holds lists or objects; give every value a column of its own")
+    return series.cast(pl.String)
+
+
+def _encode(column: Column, frame: pl.DataFrame) -> list[pl.Series]:
+    if column["kind"] == "left out":
+        return []
+    name = column["name"]
+    series = frame[name]
+    if column["kind"] == "number":
+        if not _is_number(series.dtype) and series.dtype != pl.Null:
+            values = _words(series).cast(pl.Float64, strict=False)
+            odd = series.filter(values.is_null() & series.is_not_null())
+            if len(odd):
+                raise TableError(f"column {name!r} was numbers when the model was fitted, and now holds {odd[0]!r}")
+            series = values
+        return [(_numbers(series).fill_null(column["fill"]) - column["mean"]) / column["scale"]]
+    words = _words(series)
+    return [(words == word).fill_null(False).cast(pl.Float64).alias(f"{name}={word}") for word in column["words"]]

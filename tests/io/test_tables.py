@@ -1,0 +1,185 @@
+"""Every known format is read alike, and every bad file is refused in one sentence that names what is wrong."""
+
+import gzip
+import io
+import sys
+from contextlib import suppress
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from sklearn.datasets import dump_svmlight_file
+
+from hullrank.exceptions import HullrankError, TableError
+from hullrank.io import SparseTable, TableEncoder, read_table
+
+FRAME = pl.DataFrame({"a": [1, 2, 3], "b": [0.5, None, -2.0], "c": ["x", "y", "x"]})
+CSV = b"a,b,c\n1,0.5,x\n2,,y\n3,-2.0,x\n"
+
+
+def write(folder, name, data):
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("t.csv", CSV),
+        ("t.csv.gz", gzip.compress(CSV)),
+        ("t.tsv", CSV.replace(b",", b"\t")),
+        ("semicolons.csv", CSV.replace(b",", b";")),
+        ("no_ending", CSV),
+        ("bom.csv", b"\xef\xbb\xbf" + CSV),
+        ("windows.csv", CSV.replace(b"\n", b"\r\n")),
+        ("missing.csv", CSV.replace(b",,", b",NA,")),
+        ("blank_lines.csv", CSV + b"\n\n"),
+        ("t.jsonl", FRAME.write_ndjson().encode()),
+        ("t.parquet", None),
+        ("t.feather", None),
+    ],
+)
+def test_formats_agree(tmp_path, name, data):
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        FRAME.write_parquet(path)
+    elif name.endswith("feather"):
+        FRAME.write_ipc(path)
+    else:
+        path.write_bytes(data)
+    assert_frame_equal(read_table(path), FRAME)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_standard_input(monkeypatch, packed):
+    data = gzip.compress(CSV) if packed else CSV
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert_frame_equal(read_table("-"), FRAME)
+
+
+@pytest.mark.parametrize("name", ["t.svm", "t.letor.gz", "no_ending"])
+@pytest.mark.parametrize("queries", [False, True])
+def test_svmlight(tmp_path, name, queries):
+    X = np.array([[1.0, 0, 2], [0, 3, 0]])
+    buffer = io.BytesIO()
+    dump_svmlight_file(X, [2, 1], buffer, zero_based=False, query_id=[7, 9] if queries else None)
+    data = gzip.compress(buffer.getvalue()) if name.endswith("gz") else buffer.getvalue()
+    table = read_table(write(tmp_path, name, data), n_features=4)
+    assert isinstance(table, SparseTable)
+    np.testing.assert_array_equal(table.X.toarray(), np.hstack([X, np.zeros((2, 1))]))
+    assert table.y.tolist() == [2, 1]
+    assert (table.qid.tolist() == [7, 9]) if queries else table.qid is None
+
+
+def test_types_are_found_beyond_the_first_rows(tmp_path):
+    rows = [str(i) for i in range(12_000)] + ["late word"]
+    frame = read_table(write(tmp_path, "late.csv", ("a,b\n" + "".join(f"{r},1\n" for r in rows)).encode()))
+    assert frame["a"].to_list() == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("empty.csv", b"", "is empty"),
+        ("header.csv", b"a,b\n", "a header but no rows"),
+        ("long.csv", b"a,b\n1,2\n3,4,5\n", "line 3: 3 fields where the header has 2"),
+        ("short.csv", b"a,b\n1,2\n3\n", "line 3: 1 fields where the header has 2"),
+        ("latin.csv", b"a,b\n\xe9t\xe9,2\n", "not UTF-8"),
+        ("utf16.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+        ("twice.csv", b"a,b,a\n1,2,3\n", "two columns named 'a'"),
+        ("binary.csv", bytes(range(256)), "not text"),
+        ("blank.csv", b"\n1,2\n", "first line"),
+        ("cut.csv.gz", gzip.compress(CSV * 100)[:-20], "cut short"),
+        ("cut.parquet", b"PAR1 not really", "cannot be read as Parquet"),
+        ("cut.arrow", b"ARROW1 not really", "cannot be read as Arrow"),
+        ("bad.jsonl", b'{"a": 1}\n{"a": \n', "cannot be read as JSON lines"),
+        ("bad.svm", b"1 1:2\n1 x:3\n", "cannot be read as SVMlight"),
+        ("inf.svm", b"1 1:inf\n", "cannot be ranked"),
+    ],
+)
+def test_bad_files_are_named(tmp_path, name, data, message):
+    with pytest.raises(TableError, match=message) as caught:
+        read_table(write(tmp_path, name, data))
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_absent_files_and_folders(tmp_path):
+    with pytest.raises(TableError, match="No such file"):
+        read_table(tmp_path / "nowhere.csv")
+    with pytest.raises(TableError, match="directory"):
+        read_table(tmp_path)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.binary(max_size=200) | st.text(st.sampled_from('0123456789ab,;"\n\t.:-{}[]'), max_size=200).map(str.encode),
+    st.sampled_from(["csv", "tsv", "jsonl", "svm", "parquet", "arrow", "", "csv.gz"]),
+)
+def test_random_bytes_are_read_or_refused(tmp_path, data, ending):
+    path = write(tmp_path, f"any.{ending}", data)
+    with suppress(HullrankError):
+        table = read_table(path)
+        assert isinstance(table, SparseTable) or table.height
+
+
+class TestEncoder:
+    def test_numbers_are_standardised_and_missing_ones_are_the_median(self):
+        X = TableEncoder().fit_transform(FRAME.select("b"))
+        filled = np.array([0.5, -0.75, -2.0])
+        np.testing.assert_allclose(X[:, 0], (filled - filled.mean()) / filled.std())
+
+    def test_words_are_one_hot_most_frequent_first(self):
+        encoder = TableEncoder().fit(FRAME)
+        assert encoder.get_feature_names_out().tolist() == ["a", "b", "c=x", "c=y"]
+        np.testing.assert_array_equal(encoder.transform(FRAME)[:, 2:], [[1, 0], [0, 1], [1, 0]])
+
+    def test_new_and_missing_words_are_none_of_the_known(self):
+        X = TableEncoder().fit(FRAME).transform(FRAME.with_columns(c=pl.Series(["new", None, "y"])))
+        np.testing.assert_array_equal(X[:, 2:], [[0, 0], [0, 0], [0, 1]])
+
+    def test_extra_columns_and_their_order_do_not_matter(self):
+        encoder = TableEncoder().fit(FRAME)
+        other = FRAME.select("c", "a", "b").with_columns(extra=1)
+        np.testing.assert_array_equal(encoder.transform(other), encoder.transform(FRAME))
+
+    def test_pandas_dates_booleans_and_categories(self):
+        import pandas as pd
+
+        frame = pd.DataFrame(
+            {
+                "when": pd.to_datetime(["2020-01-01", "2020-01-03", None]),
+                "flag": [True, False, True],
+                "kind": pd.Categorical(["u", "v", "u"]),
+            }
+        )
+        X = TableEncoder().fit_transform(frame)
+        assert X.shape == (3, 4)
+        assert np.isfinite(X).all()
+
+    def test_identifiers_and_empty_columns_are_left_out(self):
+        frame = pl.DataFrame({"id": [f"p{i}" for i in range(60)], "none": [None] * 60, "x": range(60)})
+        assert TableEncoder().fit(frame).get_feature_names_out().tolist() == ["x"]
+        with pytest.raises(TableError, match="no column is left"):
+            TableEncoder().fit(frame.drop("x"))
+
+    def test_a_column_named_like_the_counts(self):
+        assert TableEncoder().fit_transform(pl.DataFrame({"count": ["a", "b", "a"]})).shape == (3, 2)
+
+    @pytest.mark.parametrize(
+        ("frame", "message"),
+        [
+            (FRAME.drop("b"), "lacks columns.*'b'"),
+            (FRAME.with_columns(b=pl.lit("word")), "'b' was numbers.*'word'"),
+            (FRAME.with_columns(b=pl.lit(np.inf)), "'b' is infinite in row 1"),
+            (FRAME.with_columns(c=pl.lit([[1, 2]])), "'c' holds lists"),
+            (np.zeros((2, 2)), "named columns"),
+        ],
+    )
+    def test_bad_tables_are_named(self, frame, message):
+        with pytest.raises(TableError, match=message):
+            TableEncoder().fit(FRAME).transform(frame)
