@@ -1,7 +1,7 @@
 """Raw input becomes frozen arrays: labels to ordered codes, rows, weights and query ids checked once."""
 
 from hullrank.data.checks import Samples, check_queries, check_rows, check_target, check_weights
-from hullrank.data.labels import Labels, declared_categories, encode_labels
+from hullrank.data.labels import Labels, declared_categories, distinct_labels, encode_labels
 
 __all__ = [
     "Labels",
@@ -11,5 +11,6 @@ __all__ = [
     "check_target",
     "check_weights",
     "declared_categories",
+    "distinct_labels",
     "encode_labels",
 ]

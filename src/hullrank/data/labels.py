@@ -85,6 +85,11 @@ def _encode_declared(values: NDArray[Any], declared: Sequence[Hashable]) -> Labe
     return Labels(_as_array(declared), codes)
 
 
+def distinct_labels(values: NDArray[Any]) -> list[Any]:
+    """The different labels of a checked target, as plain Python values; sorted unless they are objects."""
+    return unique_inverse(values)[0].tolist()
+
+
 def unique_inverse(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Distinct values and where each entry stands among them; Python objects keep the order of their appearance."""
     if values.dtype != object:
