@@ -42,7 +42,7 @@ def warn_unless_converged(certificate: Certificate, tol: float, suspect: str = "
             f"{certificate.solver} ended with status '{certificate.status}' after {certificate.iterations} iterations at a "
             f"relative gap of {certificate.relative_gap:.2g} (tol={tol:g}); {suspect}",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=6,
         )
 
 

@@ -14,11 +14,15 @@ __all__ = ["Certificate", "Solution", "Solver", "Status"]
 
 @dataclass(frozen=True)
 class Solution:
-    """The answer of a solver: weights (or kernel coefficients), thresholds, multipliers, and the certificate."""
+    """The answer of a solver: weights (or kernel coefficients), thresholds, multipliers, and the certificate.
+
+    ``scores`` are those of the training samples, in the order of the data.
+    """
 
     coef: NDArray[np.float64]
     thresholds: NDArray[np.float64]
     multipliers: NDArray[np.float64]
+    scores: NDArray[np.float64]
     certificate: Certificate
 
 

@@ -60,7 +60,13 @@ def scale_problem(problem: IntervalProblem, samples: Samples) -> tuple[ScaledPro
 
 
 def solve_intervals(
-    problem: IntervalProblem, samples: Samples, *, tol: float = 1e-6, max_iter: int = 200, solver: str = "auto"
+    problem: IntervalProblem,
+    samples: Samples,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 200,
+    verbose: int = 0,
+    solver: str = "auto",
 ) -> Solution:
     """Solve to a relative duality gap of ``tol``, certified on all rows.
 
@@ -75,6 +81,8 @@ def solve_intervals(
         status = Status.NOT_SEPARABLE
     if problem.l1:
         point, certified = _exact_zeros(scaled, point, certified, tol)
+    if certified.relative_gap <= tol:
+        status = Status.CONVERGED
     f = scaled.rows.scale
     w = point.w * certified.scale * (f if problem.homogeneous else 1 / f)
     theta = certified.thresholds * certified.scale * (f * f if problem.homogeneous else 1.0)
@@ -91,7 +99,7 @@ def solve_intervals(
         residuals=certified.residuals,
         floor=back * certified.floor,
     )
-    return Solution(w, theta, certified.multipliers * scaled.layout.row_cost, certificate)
+    return Solution(w, theta, certified.multipliers * scaled.layout.row_cost, samples.X @ w, certificate)
 
 
 class _Best:

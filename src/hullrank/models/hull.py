@@ -1,0 +1,199 @@
+"""Convex-hull ranking (Fung, Rosales and Krishnapuram 2005) on any acyclic order between classes."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from hullrank.data import Samples
+from hullrank.models.base import RankerMixin, fitting
+from hullrank.models.intervals import IntervalEstimator, are_crossed, has_collapsed, warn_collapsed
+from hullrank.order import OrderGraph
+from hullrank.problem.intervals import Charge, IntervalProblem, hull_problem
+
+CHARGES = {"hinge": Charge.HINGE, "squared_hinge": Charge.SQUARED_HINGE}
+
+
+class ConvexHullRanker(RankerMixin, IntervalEstimator):
+    """Rank by separating the convex hulls of classes along any acyclic order graph.
+
+    Class c is placed in an interval [L_c, U_c] of the score line, with L_hi - U_lo >= 1 along every edge (lo, hi); a
+    sample pays for how far its score lies outside its class's interval. No pair of samples is ever formed.
+
+    Parameters
+    ----------
+    order : {"chain", "full"}, OrderGraph, str, list of edges or levels, or networkx.DiGraph, default="chain"
+        Which class lies above which; text such as ``"mild < moderate < severe"`` is read too.
+    C : float, default=1.0
+        Price of slack, summed over samples (the paper's nu). ``inf`` is the hard margin.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        How a slack is charged.
+    intervals : {"proper", "free"}, default="proper"
+        ``proper`` keeps L_c <= U_c; ``free`` is the paper's problem, which can collapse on noisy data (with a warning).
+    slack : {"sample", "edge"}, default="sample"
+        One slack per sample, or a threshold and slacks of its own for every edge.
+    penalty : {"l2", "l1"}, default="l2"
+        1/2 |w|^2, or |w|_1, which gives exact zeros.
+    classes : sequence of labels, default=None
+        The classes from lowest to highest, where y does not say it itself.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, multiplied with the sample weights.
+    tol : float, default=1e-6
+        Relative duality gap at which the solver stops.
+    max_iter : int, default=200
+        Most iterations of the solver.
+    verbose : int, default=0
+        Whether the solver reports its iterations.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes in topological order, lowest first.
+    order_ : OrderGraph
+    coef_ : ndarray of shape (n_features,)
+    intervals_ : ndarray of shape (n_classes, 2)
+        Where every class lies on the score line; infinite where nothing lies beyond.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        Midpoints between neighbouring intervals; only for total orders.
+    n_iter_ : int
+    certificate_ : Certificate
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    References
+    ----------
+    G. Fung, R. Rosales, B. Krishnapuram: Learning rankings via convex hull separation. NIPS 2005.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from hullrank import ConvexHullRanker
+    >>> X, y = load_wine(return_X_y=True)
+    >>> ranker = ConvexHullRanker("0 < 2 < 1", C=0.01).fit(X, y)
+    >>> round(ranker.score(X, y), 2)
+    0.98
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "order": "no_validation",  # type: ignore[dict-item]
+        "C": [Interval(Real, 0, None, closed="right")],
+        "loss": [StrOptions(set(CHARGES))],
+        "intervals": [StrOptions({"proper", "free"})],
+        "slack": [StrOptions({"sample", "edge"})],
+        "penalty": [StrOptions({"l2", "l1"})],
+        "classes": ["array-like", None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        order: Any = "chain",
+        *,
+        C: float = 1.0,
+        loss: str = "squared_hinge",
+        intervals: str = "proper",
+        slack: str = "sample",
+        penalty: str = "l2",
+        classes: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        verbose: int = 0,
+    ) -> None:
+        self.order = order
+        self.C = C
+        self.loss = loss
+        self.intervals = intervals
+        self.slack = slack
+        self.penalty = penalty
+        self.classes = classes
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> "ConvexHullRanker":
+        """Place the classes of y on the score line.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels or numbers; equal values form a class, from two classes up to as many as samples.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Price of each sample's slack; a weight is a repetition.
+
+        Returns
+        -------
+        self : object
+        """
+        labels, order, samples = self._check_samples(X, y, sample_weight, self.order)
+        problem = self._state(order, len(labels.classes))
+        solution = self._solve(problem, labels, samples)
+        self._store(labels, order, problem, solution)
+        self._anchors = _anchors(self.intervals_, samples, solution.scores)
+        crossed = self.intervals == "free" and self.slack == "sample" and are_crossed(self.intervals_)
+        if crossed or has_collapsed(self.intervals_, solution.scores):
+            warn_collapsed("use intervals='proper' or slack='edge', or a larger C")
+        return self
+
+    def _state(self, order: OrderGraph, n_classes: int) -> IntervalProblem:
+        """Proper intervals make the transitive reduction equivalent to the graph itself, and cheaper."""
+        proper = self.intervals == "proper" and self.slack == "sample"
+        return hull_problem(
+            n_classes,
+            (order.reduction() if proper else order).codes,
+            self.C,
+            charge=CHARGES[self.loss],
+            intervals=self.intervals,  # type: ignore[arg-type]
+            slack=self.slack,  # type: ignore[arg-type]
+            l1=self.penalty == "l1",
+        )
+
+    def predict_class(self, X: Any) -> NDArray[Any]:
+        """The class whose interval is nearest to the score of each row of X; ties go to the nearer median.
+
+        An infinite end is replaced by the 5% or 95% quantile of the class's training scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        s = self.score_samples(X)[:, None]
+        lower, upper, median = self._anchors.T
+        outside = np.maximum(np.maximum(lower - s, s - upper), 0.0)
+        nearest = outside == outside.min(axis=1, keepdims=True)
+        return self.classes_[np.argmin(np.where(nearest, np.abs(s - median), np.inf), axis=1)]
+
+
+def _anchors(intervals: NDArray[np.float64], samples: Samples, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(K, 3): every class's interval with infinite ends closed by score quantiles, and its median score."""
+    anchors = np.empty((len(intervals), 3))
+    for c, (start, stop) in enumerate(zip(samples.starts[:-1], samples.starts[1:], strict=True)):
+        members = samples.rows[start:stop]
+        weights = samples.weights[members]
+        low, middle, high = (
+            np.quantile(
+                scores[members],
+                [0.05, 0.5, 0.95],
+                weights=None if np.ptp(weights) == 0 else weights,
+                method="inverted_cdf",
+            )
+            if len(members) > 1
+            else np.repeat(scores[members], 3)
+        )
+        lower, upper = intervals[c]
+        anchors[c] = (lower if np.isfinite(lower) else low, upper if np.isfinite(upper) else high, middle)
+    return anchors

@@ -1,0 +1,125 @@
+"""What the class-based estimators share: checked samples in, a certified place for every class out."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import compute_class_weight
+
+from hullrank.data import Labels, Samples, check_rows, check_target, check_weights, distinct_labels, encode_labels
+from hullrank.exceptions import CollapsedRankingWarning, LabelError, NotSeparableError
+from hullrank.models.base import ScoreLineEstimator, warn_unless_converged
+from hullrank.order import OrderGraph, resolve_order
+from hullrank.problem.certificate import Status
+from hullrank.problem.intervals import IntervalProblem
+from hullrank.solvers.base import Solution
+from hullrank.solvers.intervals import solve_intervals
+
+Floats = NDArray[np.float64]
+
+
+class IntervalEstimator(ScoreLineEstimator):
+    """An estimator whose ``fit`` states an `IntervalProblem` over the classes and solves it."""
+
+    def _check_samples(
+        self, X: Any, y: Any, sample_weight: Any, order: Any = "chain", *, discrete: bool = False
+    ) -> tuple[Labels, OrderGraph, Samples]:
+        """Rows of positive weight with their class, classes in topological order; class weights multiply weights."""
+        X = check_rows(self, X, reset=True)
+        values = check_target(X, y, discrete=discrete and self.classes is None)
+        weights = check_weights(sample_weight, X)
+        kept = weights > 0
+        if not kept.all():
+            X, values, weights = X[kept], values[kept], weights[kept]
+        labels, graph = _place_labels(y, values, self.classes, order)
+        if len(labels.classes) < 2:
+            raise LabelError(
+                f"y has only one class, {labels.classes[0]!r}, among the samples of positive weight; ranking needs two"
+            )
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is not None:
+            per_class = compute_class_weight(class_weight, classes=labels.classes, y=values, sample_weight=weights)
+            weights = weights * per_class[labels.codes]
+        return labels, graph, Samples(X, labels.codes, weights, len(labels.classes))
+
+    def _solve(self, problem: IntervalProblem, labels: Labels, samples: Samples) -> Solution:
+        """Solve the problem; a hard margin on inseparable data is an error that names a violated pair."""
+        solution = solve_intervals(problem, samples, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose)
+        if solution.certificate.status is Status.NOT_SEPARABLE:
+            raise NotSeparableError(_violated_pair(labels, samples.codes, solution.scores))
+        warn_unless_converged(
+            solution.certificate, self.tol, "standardise the features, lower C, or raise max_iter or tol"
+        )
+        return solution
+
+    def _store(self, labels: Labels, order: OrderGraph, problem: IntervalProblem, solution: Solution) -> None:
+        """The fitted attributes that all class-based estimators have."""
+        self.classes_ = labels.classes
+        self.order_ = order
+        self.coef_ = solution.coef
+        self.intervals_ = class_intervals(problem, solution.thresholds, len(labels.classes))
+        if order.is_total:
+            self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2
+        self.n_iter_ = solution.certificate.iterations
+        self.certificate_ = solution.certificate
+
+
+def _place_labels(y: Any, values: NDArray[Any], classes: Any, order: Any) -> tuple[Labels, OrderGraph]:
+    """Codes in topological order of the graph, which names the labels itself unless it is a chain or full."""
+    if isinstance(order, str) and order in ("chain", "full"):
+        labels = encode_labels(y, values, classes)
+        return labels, resolve_order(order, labels.classes)
+    graph = resolve_order(order, distinct_labels(values))
+    if classes is not None:
+        graph.check_classes(classes)
+    return encode_labels(y, values, graph.labels), graph
+
+
+def class_intervals(problem: IntervalProblem, theta: Floats, n_classes: int) -> Floats:
+    """(K, 2): where every class must lie, [max over its lower rows, min over its upper rows]."""
+    offsets = problem.offsets(theta)
+    ends = np.full((n_classes, 2), (-np.inf, np.inf))
+    lower = problem.sign > 0
+    np.maximum.at(ends[:, 0], problem.group_class[lower], offsets[lower])
+    np.minimum.at(ends[:, 1], problem.group_class[~lower], -offsets[~lower])
+    return ends
+
+
+def has_collapsed(intervals: Floats, scores: Floats) -> bool:
+    """Whether scores range over less than 1e-6 of the distance between neighbouring classes."""
+    return float(np.ptp(scores)) <= 1e-6 * _margin(intervals)
+
+
+def are_crossed(intervals: Floats) -> bool:
+    """Whether some inner class has its lower end above its upper end."""
+    lower, upper = intervals.T
+    inner = np.isfinite(lower) & np.isfinite(upper)
+    return bool(np.any(lower[inner] - upper[inner] > 1e-6 * _margin(intervals)))
+
+
+def _margin(intervals: Floats) -> float:
+    """The distance between neighbouring classes: from the lowest upper to the highest lower end, per step."""
+    lower, upper = intervals.T
+    return float(lower[np.isfinite(lower)].max() - upper[np.isfinite(upper)].min()) / max(len(intervals) - 1, 1)
+
+
+def warn_collapsed(cure: str) -> None:
+    """The optimum of the stated problem ranks nothing; say what to change."""
+    warnings.warn(f"the ranking has collapsed: {cure}", CollapsedRankingWarning, stacklevel=5)
+
+
+def _violated_pair(labels: Labels, codes: NDArray[np.intp], scores: Floats) -> str:
+    """The adjacent classes whose samples overlap most along the best soft direction, and the two samples."""
+    rows = np.arange(len(codes))
+    worst = (-np.inf, 0, 0)
+    for c in range(len(labels.classes) - 1):
+        below, above = rows[codes == c], rows[codes == c + 1]
+        lo, hi = below[np.argmax(scores[below])], above[np.argmin(scores[above])]
+        worst = max(worst, (float(scores[lo] - scores[hi]), int(lo), int(hi)))
+    _, lo, hi = worst
+    return (
+        f"C=inf asks for a hard margin, but the data cannot be separated: for instance row {lo} "
+        f"(class {labels.classes[codes[lo]]}) cannot be placed below row {hi} (class {labels.classes[codes[hi]]}) "
+        "together with all others (rows of zero weight not counted); use a finite C"
+    )

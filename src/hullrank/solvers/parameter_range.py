@@ -1,0 +1,74 @@
+"""For which nu or C a homogeneous interval problem (nu margin, sum of margins) has a ranking as its optimum.
+
+Its dual needs multipliers 0 <= alpha <= cost that carry the flow linear + N'(F, t) = 0 (F the groups' sums). The drive
+
+    kappa = max { k : k linear + N'(F, t) = 0, 0 <= alpha_r <= weight_r, t >= 0 }
+
+is the largest linear term that unit costs can carry; beyond it the primal is unbounded. With X'(sign alpha) = 0 added
+it is the largest one at which w = 0 is optimal. Both are linear programs.
+"""
+
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hullrank.data import Samples
+from hullrank.problem.intervals import IntervalProblem
+from hullrank.problem.layout import lay_out
+from hullrank.solvers._rows import scaled_rows
+from hullrank.solvers.linear_program import solve_lp
+
+Floats = NDArray[np.float64]
+MOST_ROWS = 5000  # larger data are thinned out class by class before the linear program over rows
+
+
+
+
+def unbounded_drive(problem: IntervalProblem, samples: Samples) -> float:
+    """The drive beyond which the primal is unbounded (a linear program over the groups)."""
+    per_class = np.bincount(samples.codes, samples.weights, samples.n_classes)
+    limits = np.concatenate([per_class[problem.group_class], np.full(len(problem.up), np.inf)])
+    return _largest_drive(problem, sp.csr_array(problem.incidence), limits, None)
+
+
+def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
+    """The drive up to which w = 0 is optimal (a linear program over rows; thinned where rows are very many)."""
+    samples, thinning = _thin(samples)
+    order = samples.rows
+    weights = samples.weights[order]
+    layout = lay_out(problem, samples.starts, weights)
+    rows = scaled_rows(samples.X, order, weights).take(np.arange(len(order)))
+    group = np.repeat(np.arange(problem.n_groups), np.diff(layout.group_starts))
+    N = sp.csr_array(problem.incidence)
+    lines = sp.vstack([N[group], N[problem.n_groups :]], format="csr")
+    signed = sp.csr_array(rows.X)[layout.row_sample] * problem.sign[group][:, None]
+    balance = sp.vstack([signed, sp.csr_array((len(problem.up), signed.shape[1]))], format="csr")
+    limits = np.concatenate([weights[layout.row_sample], np.full(len(problem.up), np.inf)])
+    return thinning * _largest_drive(problem, lines, limits, balance)
+
+
+def _largest_drive(problem: IntervalProblem, lines: sp.csr_array, limits: Floats, balance: sp.csr_array | None) -> float:
+    """Maximise k subject to k linear + lines'x = 0, balance'x = 0, 0 <= x <= limits."""
+    flow = sp.hstack([sp.csr_array(problem.linear[:, None]), lines.T])
+    if balance is not None:
+        still = sp.hstack([sp.csr_array((balance.shape[1], 1)), balance.T])
+        flow = sp.vstack([flow, still])
+    equations = np.zeros(flow.shape[0])
+    c = np.zeros(flow.shape[1])
+    c[0] = -1.0
+    upper = np.append(np.inf, limits)
+    answer = solve_lp(c, flow.tocsc(), equations, equations, np.zeros(len(c)), upper)
+    return float(answer.x[0]) if len(answer.x) else 0.0
+
+
+def _thin(samples: Samples) -> tuple[Samples, float]:
+    """At most ``MOST_ROWS`` rows, evenly from every class, and the factor by which their weights were cut."""
+    m = len(samples.codes)
+    if m <= MOST_ROWS:
+        return samples, 1.0
+    step = -(-m // MOST_ROWS)
+    kept = np.concatenate([samples.rows[a:b:step] for a, b in zip(samples.starts[:-1], samples.starts[1:], strict=True)])
+    weights = samples.weights[kept]
+    thin = Samples(samples.X[kept], samples.codes[kept], weights, samples.n_classes)
+    return thin, float(samples.weights.sum() / weights.sum())
