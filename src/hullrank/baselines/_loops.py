@@ -69,3 +69,52 @@ def pass_sparse(
                 if coef.shape[0] > 1:
                     coef[1, indices[e]] += step * (clock + position) * data[e]
     return mistakes
+
+
+@njit()
+def pair_potential(exponentials: Floats, block: Ints, potential: Floats) -> float:
+    """The potential of every sample under the exponential pair loss, and the loss.
+
+    Samples are sorted by query and grade. ``exponentials[0]`` is p_k = w_k exp(f_k), ``exponentials[1]`` is
+    q_k = w_k exp(-f_k); ``block[0]`` numbers the queries, ``block[1]`` the grades. With sums over the same query,
+    pi_k = q_k sum_{lower l} p_l - p_k sum_{higher h} q_h, and the loss is sum_k q_k sum_{lower l} p_l.
+    """
+    m = potential.shape[0]
+    loss = 0.0
+    for direction in (1, -1):
+        others = 0.0
+        same = 0.0
+        sign = float(direction)
+        side = (1 - direction) // 2
+        for position in range(m):
+            k = position if direction == 1 else m - 1 - position
+            if position > 0:
+                if block[0, k] != block[0, k - direction]:
+                    others = 0.0
+                    same = 0.0
+                elif block[1, k] != block[1, k - direction]:
+                    others += same
+                    same = 0.0
+            share = exponentials[1 - side, k] * others
+            potential[k] = sign * share + side * potential[k]
+            loss += (1 - side) * share
+            same += exponentials[side, k]
+    return loss
+
+
+@njit()
+def best_stump(potential: Floats, order: NDArray[np.int32], cut: NDArray[np.bool_], best: Floats) -> None:
+    """Search all thresholds of all features for the largest |r| = |sum of the potential above the threshold|.
+
+    ``order[j]`` sorts feature j; ``cut[j, p]`` says that the value at place p differs from the one before. ``best``
+    receives r, the feature and the place of the first sample above the threshold. Of equals (up to rounding) the first
+    wins, so that the choice does not hang on the order of the samples.
+    """
+    for j in range(order.shape[0]):
+        above = 0.0
+        for p in range(order.shape[1] - 1, 0, -1):
+            above += potential[order[j, p]]
+            if cut[j, p] and abs(above) > abs(best[0]) * (1.0 + 1e-10):
+                best[0] = above
+                best[1] = j
+                best[2] = p
