@@ -4,7 +4,7 @@ from hullrank.metrics.ordinal import accuracy_within, margin_risk_bound, mean_ab
 from hullrank.metrics.pairwise import kendall_tau_b, swapped_pairs, wmw_score
 from hullrank.metrics.rank_statistics import rank_statistic
 from hullrank.metrics.retrieval import mean_average_precision, mean_reciprocal_rank, ndcg_score, precision_at_k
-from hullrank.metrics.scorers import get_scorer
+from hullrank.metrics.scorers import get_scorer, scoring_order
 
 __all__ = [
     "accuracy_within",
@@ -17,6 +17,7 @@ __all__ = [
     "ndcg_score",
     "precision_at_k",
     "rank_statistic",
+    "scoring_order",
     "swapped_pairs",
     "wmw_score",
 ]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hullrank.data import check_rows
 from hullrank.exceptions import ConvergenceWarning
-from hullrank.metrics import wmw_score
+from hullrank.metrics import scoring_order, wmw_score
 from hullrank.problem.certificate import Certificate, Status
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -86,6 +86,8 @@ class RankerMixin:
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Pair accuracy: the share of sample pairs along the edges of the order graph that are ranked right.
 
+        Where y holds numbers that were not among the training targets, all pairs count.
+
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
@@ -96,7 +98,7 @@ class RankerMixin:
         -------
         score : float in [0, 1]; NaN with a warning when no pair can be compared
         """
-        return wmw_score(y, self.predict(X), order=getattr(self, "order_", "full"), sample_weight=sample_weight)
+        return wmw_score(y, self.predict(X), order=scoring_order(self, y), sample_weight=sample_weight)
 
 
 class OrdinalClassifierMixin(ClassifierMixin):
