@@ -119,16 +119,17 @@ class RankScorer:
 
 
 def scoring_order(estimator: Any, y: Any) -> Any:
-    """The order graph to score y by: the one the estimator was fitted with, or "full" by the order of y itself.
+    """The order to score y by: all comparable labels of the graph that the estimator was fitted with, else "full".
 
-    A ranker fitted to real-valued targets knows no place for new values, but numbers order themselves.
+    It is the closure, so that estimators fitted with a chain and with a full graph are measured alike. A ranker fitted
+    to real-valued targets knows no place for new values, but numbers order themselves.
     """
     order = getattr(estimator, "order_", None)
     if order is None:
         classes = _ordered_classes(estimator)
         return OrderGraph.full(classes) if _covers(classes, y) else "full"
     new_numbers = order.is_total and np.asarray(y).dtype.kind in "biuf" and not _covers(order.labels, y)
-    return "full" if new_numbers else order
+    return "full" if new_numbers else order.closure()
 
 
 def _ordered_classes(estimator: Any) -> Any:

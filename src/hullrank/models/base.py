@@ -84,9 +84,10 @@ class RankerMixin:
         return self.score_samples(X)  # type: ignore[attr-defined]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Pair accuracy: the share of sample pairs along the edges of the order graph that are ranked right.
+        """Pair accuracy: the share of the sample pairs that the order can compare which are ranked right.
 
-        Where y holds numbers that were not among the training targets, all pairs count.
+        All pairs count that lie along a path of the order graph, so that models with different graphs for one order
+        (chain or full) can be compared; `hullrank.metrics.wmw_score` counts along edges.
 
         Parameters
         ----------
