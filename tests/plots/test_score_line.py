@@ -47,6 +47,10 @@ Y = np.array(["low", "low", "mid", "mid", "high", "high"])
 
 def test_violators_are_worst_first():
     display = ScoreLineDisplay.from_estimator(FirstColumn(), X, Y)
+    np.testing.assert_allclose(display.placement.violation, [0, 0, 0, 0, 0, -1], atol=1e-12)
+    display = ScoreLineDisplay.from_predictions(
+        Y, X[:, 0], classes=FirstColumn.classes_, intervals=FirstColumn.intervals_
+    )
     np.testing.assert_allclose(display.placement.violation, [0, 0.1, 0, 0.1, 0, -1.2], atol=1e-12)
     assert display.placement.violators[0] == 5
     assert set(display.placement.violators[1:].tolist()) == {1, 3}

@@ -8,7 +8,7 @@ from scipy.linalg import solve
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
@@ -98,9 +98,12 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self : OrdinalCalibrator
         """
-        self.estimator_ = _fit_part(self.estimator, X, y, sample_weight)
+        X, y = indexable(X, y)
         rows = np.empty((_num_samples(X), 0))  # only the estimator looks into X
-        weights, values = check_weights(sample_weight, rows), check_target(rows, y)
+        weights = check_weights(sample_weight, rows)
+        given = None if sample_weight is None else weights
+        self.estimator_ = _fit_part(self.estimator, X, y, given)
+        values = check_target(rows, y)
         used = np.flatnonzero(weights)
         declared = _total_order(self.estimator_)
         labels = encode_labels(_safe_indexing(y, used), values[used], declared)
@@ -112,7 +115,7 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scores = np.empty(len(weights))
         tested = np.zeros(len(weights), dtype=bool)
         for train, test in _splits(self.cv, X, codes, used, labels.classes):
-            model = _fit_part(self.estimator, X, y, sample_weight, train)
+            model = _fit_part(self.estimator, X, y, given, train)
             mean, scale = _location(model, X, weights, train)
             scores[test] = (model.score_samples(_safe_indexing(X, test)) - mean) / scale
             tested[test] = True
@@ -163,7 +166,8 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -257,7 +261,7 @@ def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.int
         raise HullrankError(f"{type(estimator).__name__}.fit takes no sample_weight; fit the calibrator without it")
     if rows is not None:
         X, y = _safe_indexing(X, rows), _safe_indexing(y, rows)
-        weights = weights if weights is None or np.ndim(weights) == 0 else np.asarray(weights)[rows]
+        weights = None if weights is None else weights[rows]
     return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
 
 

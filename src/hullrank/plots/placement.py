@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 class Placement:
     """Samples on the score line with their classes, and what the model says about where classes lie.
 
-    ``bounds`` (K, 2) is where every class should lie: its interval, else between its thresholds, else anywhere.
+    ``bounds`` (K, 2) is where every class should lie: between its thresholds, else in its interval, else anywhere.
     ``violation`` is how far a sample lies outside of that: negative below it, positive above it, 0 within.
     """
 
@@ -65,10 +65,10 @@ def place(
     thresholds = _shaped(thresholds, (n_classes - 1,), "thresholds")
     intervals = _shaped(intervals, (n_classes, 2), "intervals")
     bounds = np.tile([-np.inf, np.inf], (n_classes, 1))
-    if intervals is not None:
-        bounds = np.where(np.isnan(intervals), bounds, intervals)
-    elif thresholds is not None:
+    if thresholds is not None:
         bounds[1:, 0] = bounds[:-1, 1] = thresholds
+    elif intervals is not None:
+        bounds = intervals
     low, high = bounds[labels.codes].T
     violation = np.maximum(scores - high, 0.0) - np.maximum(low - scores, 0.0)
     weights = check_weights(sample_weight, rows)

@@ -14,7 +14,8 @@ class ScoreLineDisplay:
     """Samples on the score line with intervals, thresholds and violators.
 
     Every class has a row; a shaded bar is the interval of the class (open where nothing lies beyond), dashed lines are
-    thresholds, and crosses are samples outside of their bounds. With queries every query has a row instead, and
+    thresholds, and crosses are samples beyond a threshold (without thresholds: outside of their
+    interval). With queries every query has a row instead, and
     colour shows the class. Use ``from_estimator`` or ``from_predictions``.
 
     Parameters
@@ -152,7 +153,7 @@ class ScoreLineDisplay:
         ]
         if wrong.any():
             share = np.average(p.violation != 0, weights=p.weights)
-            label = f"outside of its bounds ({share:.0%})"
+            label = f"{'beyond a threshold' if p.thresholds is not None else 'outside of its interval'} ({share:.0%})"
             crosses = self.ax_.scatter(
                 p.scores[bad], height[wrong], 1.3 * size[bad], VIOLATOR, marker="x", linewidths=1.0, label=label
             )
@@ -170,7 +171,7 @@ class ScoreLineDisplay:
         p = self.placement
         left, right = self.ax_.get_xlim()
         colours = class_colours(len(p.classes))
-        for code, (low, high) in enumerate(p.bounds if p.intervals is not None else ()):
+        for code, (low, high) in enumerate(p.intervals if p.intervals is not None else ()):
             start, stop = max(low, left), min(high, right)
             if start < stop:
                 self.ax_.barh(code, stop - start, left=start, height=0.66, color=colours[code], alpha=0.16, zorder=0)
