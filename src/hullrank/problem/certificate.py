@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import RowLayout
+from hullrank.problem.pairs import PairCharge, PairProblem
 
 Floats = NDArray[np.float64]
 
@@ -174,3 +175,14 @@ def _least_repair(problem: IntervalProblem, room: Floats, residual: Floats) -> F
         return np.zeros(len(room))
     tau = -(N @ lam)
     return tau if np.isfinite(tau).all() else np.zeros(len(room))
+
+
+def pair_bounds(problem: PairProblem, w: Floats, charge: PairCharge) -> tuple[float, float]:
+    """Objective of a pair problem at w, and a lower bound from the multipliers that ``charge`` gives to the pairs.
+
+    They are feasible by construction, and with u = sum alpha_ij (x_i - x_j) = -X'coef the duality gap is
+    1/2 |w - u|^2 plus the complementarity of the pairs: a sum without cancellation.
+    """
+    gradient = w + problem.X.T @ charge.coef
+    primal = 0.5 * float(w @ w) + problem.exact_charge(charge)
+    return primal, primal - 0.5 * float(gradient @ gradient) - charge.complementarity

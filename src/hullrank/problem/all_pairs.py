@@ -1,0 +1,232 @@
+"""All pairs of rows with different ranks in one query, without storing a pair: O(m log m) for any number of ranks."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hullrank.data.queries import ranks_within
+from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, PairsAt, Ramp
+
+_BELOW = np.triu(np.ones((8, 8)), 1)
+
+
+@dataclass(frozen=True)
+class AllPairs:
+    """Pairs given by every row's rank (dense within its query) and query; pair weight = product of row weights."""
+
+    rank: Ints
+    query: Ints
+    weights: Floats
+
+    @cached_property
+    def starts(self) -> Ints:
+        """(Q + 1,) first position of every query once the rows are grouped by query."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.query))])
+
+    @cached_property
+    def n_ranks(self) -> Ints:
+        """(Q,) number of distinct targets in every query."""
+        counts = np.zeros(len(self.starts) - 1, dtype=np.int64)
+        np.maximum.at(counts, self.query, self.rank + 1)
+        return counts
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return int(pairs_per_query(self.rank, self.query, self.n_ranks, np.ones(len(self.rank), np.int64)).sum())
+
+    def at(self, scores: Floats) -> PairsAt:
+        """The pairs at given scores."""
+        return _SortedAt(self, scores)
+
+    def sample(self, size: int, seed: int) -> tuple[Ints, "AllPairs"] | None:
+        """About ``size`` random rows: whole queries where these are small, else single rows."""
+        m, n_queries = len(self.rank), len(self.starts) - 1
+        if size >= m:
+            return None
+        rng = np.random.default_rng(seed)
+        sizes = np.diff(self.starts)
+        if 8 * sizes.max() <= size:
+            drawn = np.zeros(n_queries, dtype=bool)
+            shuffled = rng.permutation(n_queries)
+            drawn[shuffled[: np.searchsorted(np.cumsum(sizes[shuffled]), size) + 1]] = True
+            rows = np.flatnonzero(drawn[self.query])
+        else:
+            rows = np.sort(rng.choice(m, size, replace=False))
+        kept, pairs = comparable(self.rank[rows], self.query[rows], self.weights[rows])
+        return (rows[kept], pairs) if pairs is not None else None
+
+    def listed(self) -> ListedPairs:
+        """The same pairs, one by one."""
+        order = np.lexsort((self.rank, self.query))
+        rank, query = self.rank[order], self.query[order]
+        first = np.flatnonzero(np.r_[True, (rank[1:] != rank[:-1]) | (query[1:] != query[:-1])])
+        group_start = np.repeat(first, np.diff(np.r_[first, len(order)]))
+        partners = group_start - self.starts[query]
+        hi = np.repeat(np.arange(len(order)), partners)
+        lo = np.arange(len(hi)) - np.repeat(np.cumsum(partners) - partners - self.starts[query], partners)
+        hi, lo = order[hi], order[lo]
+        return ListedPairs(hi, lo, self.weights[hi] * self.weights[lo], len(order))
+
+
+def pairs_per_query(rank: Ints, query: Ints, n_ranks: Ints, weights: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Sum over the pairs of every query of the product of row weights; integer weights are summed exactly."""
+    first = np.cumsum(n_ranks) - n_ranks
+    groups = np.zeros(int(n_ranks.sum()), dtype=weights.dtype)
+    np.add.at(groups, first[query] + rank, weights)
+    before = np.cumsum(groups) - groups
+    return np.add.reduceat(groups * (before - np.repeat(before[first], n_ranks)), first)
+
+
+def comparable(
+    targets: NDArray[np.generic], query: Ints, weights: Floats, *, equal_queries: bool = False
+) -> tuple[Ints, AllPairs | None]:
+    """Rows that belong to a pair's query, and all pairs among them with weights that sum to 1 (None: there is none).
+
+    With ``equal_queries`` the pairs of every query have the same total weight.
+    """
+    rows = np.flatnonzero(weights > 0)
+    while len(rows):
+        codes = np.unique(query[rows], return_inverse=True)[1].astype(np.int64)
+        pairs = AllPairs(ranks_within(targets[rows], codes), codes, weights[rows])
+        has_pair = pairs.n_ranks > 1
+        if has_pair.all():
+            totals = pairs_per_query(pairs.rank, codes, pairs.n_ranks, pairs.weights)
+            scale = np.sqrt(totals[codes] * len(totals) if equal_queries else totals.sum())
+            return rows, AllPairs(pairs.rank, codes, pairs.weights / scale)
+        rows = rows[has_pair[codes]]
+    return rows, None
+
+
+class _SortedAt:
+    def __init__(self, pairs: AllPairs, scores: Floats):
+        self.pairs = pairs
+        self.order = self._sort(scores)
+        self.scores = scores[self.order]
+        self.rank = pairs.rank[self.order]
+        self.weights = pairs.weights[self.order]
+        sizes = np.diff(pairs.starts)
+        means = np.add.reduceat(self.scores, pairs.starts[:-1]) / sizes
+        self.centred = self.scores - (
+            np.repeat(means, sizes) if len(sizes) > 1 else means
+        )  # differences do not care, rounding errors do
+
+    def _sort(self, scores: Floats) -> Ints:
+        order = np.argsort(scores)
+        if len(self.pairs.starts) == 2:
+            return order
+        from hullrank.problem._pair_loops import group_by_query
+
+        grouped = np.empty_like(order)
+        group_by_query(order, self.pairs.query, self.pairs.starts[:-1].copy(), grouped)
+        return grouped
+
+    def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
+        lower, higher = self._partner_sums(margin, self.weights, self.weights * self.centred)
+        slack = lower[1] + lower[0] * (margin - self.centred)
+        return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
+
+    def ramp(self, low: float, high: float) -> Ramp:
+        inside, square, coef = self._squared(high)
+        if low > -np.inf:
+            less = self._squared(low)
+            inside, square, coef = max(inside - less[0], 0.0), square - less[1], coef - less[2]
+        return Ramp(inside, square, self._unsorted(coef))
+
+    def _squared(self, margin: float) -> tuple[float, float, Floats]:
+        """Sums of omega and omega z^2 over the pairs with z = margin - d > 0, and of omega z by sample.
+
+        The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
+        """
+        lower, higher = self._partner_sums(margin, self.weights, self.weights * self.centred)
+        below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
+        coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
+        return float(self.weights @ lower[0]), margin * float(below.sum()) + float(self.centred @ coef), coef
+
+    def laplacian(self, low: float, high: float, v: Floats) -> Floats:
+        v = self.weights * v[self.order]
+        product = self._laplacian(high, v)
+        if low > -np.inf:
+            product -= self._laplacian(low, v)
+        return self._unsorted(product)
+
+    def _laplacian(self, margin: float, v: Floats) -> Floats:
+        lower, higher = self._partner_sums(margin, self.weights, v)
+        partners = lower + higher
+        return v * partners[0] - self.weights * partners[1]
+
+    def gram(self, low: float, high: float, X: Any) -> Floats:
+        """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows."""
+        rows = X[self.order].toarray() if sp.issparse(X) else X[self.order]
+        rows -= rows.mean(axis=0)
+        image = self._half_image(high, rows)
+        if low > -np.inf:
+            image -= self._half_image(low, rows)
+        product = rows.T @ image
+        return (product + product.T) / 2
+
+    def _half_image(self, margin: float, rows: Floats) -> Floats:
+        from hullrank.problem._pair_loops import partner_row_sums
+
+        lower, higher = self._partner_sums(margin, self.weights, self.weights)
+        offsets, size = _levels(int(self.pairs.n_ranks.max()))
+        inserted = -(self.scores + margin)[::-1]
+        weighted = (rows * self.weights[:, None])[::-1].copy()
+        counters, out = np.empty((size, rows.shape[1])), np.zeros_like(rows)
+        partner_row_sums(inserted, self._descending, *self._reversed, weighted, offsets, counters, out)
+        degree = self.weights * (lower[0] + higher[0])
+        return degree[:, None] * rows - (2 * self.weights)[:, None] * out[::-1]
+
+    def _partner_sums(self, margin: float, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        """Two sums over the lower partners of every sample, and over its higher partners, with d < margin."""
+        from hullrank.problem._pair_loops import partner_sums
+
+        values = np.stack([first, second])
+        lower, higher = np.empty_like(values), np.empty_like(values)
+        offsets, size = _levels(int(self.pairs.n_ranks.max()))
+        counters = np.empty((2, size))
+        shifted = self.scores + margin
+        # partners of higher rank: by ascending score, j counts while s_j < s_p + margin
+        partner_sums(self.scores, shifted, *self._mirrored, values, _BELOW, offsets, counters, higher)
+        # partners of lower rank: by descending score, j counts while s_p < s_j + margin
+        np.negative(shifted, out=shifted)
+        inserted, reversed_values = shifted[::-1].copy(), values[:, ::-1].copy()
+        partner_sums(inserted, self._descending, *self._reversed, reversed_values, _BELOW, offsets, counters, lower)
+        return lower[:, ::-1], higher
+
+    @cached_property
+    def _mirrored(self) -> tuple[Ints, Ints, Ints]:
+        """Ranks counted from the top of the query, starts of the queries, number of ranks."""
+        pairs = self.pairs
+        top = np.repeat(pairs.n_ranks - 1, np.diff(pairs.starts)) if len(pairs.n_ranks) > 1 else pairs.n_ranks[0] - 1
+        return (top - self.rank).astype(self.rank.dtype), pairs.starts, pairs.n_ranks
+
+    @cached_property
+    def _reversed(self) -> tuple[Ints, Ints, Ints]:
+        """Ranks, starts of the queries and number of ranks for the samples in reversed order."""
+        starts = (self.pairs.starts[-1] - self.pairs.starts)[::-1].copy()
+        return self.rank[::-1].copy(), starts, self.pairs.n_ranks[::-1].copy()
+
+    @cached_property
+    def _descending(self) -> Floats:
+        return -self.scores[::-1]
+
+    def _unsorted(self, values: Floats) -> Floats:
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
+
+
+def _levels(n_ranks: int) -> tuple[Ints, int]:
+    """First counter of every level of the tree over ``n_ranks`` ranks, and the number of counters."""
+    sizes = []
+    last = n_ranks - 1
+    while True:
+        sizes.append((last | 7) + 1)
+        if last < 8:
+            return np.cumsum([0, *sizes[:-1]]), sum(sizes)
+        last >>= 3

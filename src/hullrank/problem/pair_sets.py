@@ -1,0 +1,114 @@
+"""Sets of weighted pairs of rows, and what a pair problem needs to know of them at given scores.
+
+``ListedPairs`` holds its pairs one by one; ``all_pairs.AllPairs`` never stores a pair. Symbols as in ``pairs``.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Ramp(NamedTuple):
+    """Sums over the pairs of a ramp r from ``low`` to ``high``.
+
+    ``inside`` sums omega over low <= d < high, ``square`` omega ((high - d)_+^2 - (low - d)_+^2), and ``coef`` omega r
+    by sample, added for the lower sample of a pair and subtracted for the higher: half the gradient of ``square``.
+    """
+
+    inside: float
+    square: float
+    coef: Floats
+
+
+class PairsAt(Protocol):
+    """The pairs at given scores; d < margin is always computed as s_i < s_j + margin."""
+
+    def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
+        """Sum of omega max(0, margin - d) and its subgradient in the scores that counts the pairs with d < margin."""
+
+    def ramp(self, low: float, high: float) -> Ramp:
+        """Sums over the ramp from ``low`` (may be -inf) to ``high``."""
+
+    def laplacian(self, low: float, high: float, v: Floats) -> Floats:
+        """L v with L = sum omega (e_i - e_j)(e_i - e_j)' over the pairs with low <= d < high."""
+
+    def gram(self, low: float, high: float, X: Any) -> Floats:
+        """X'LX as an array."""
+
+
+class Pairs(Protocol):
+    """A set of pairs whose weights sum to 1."""
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+
+    def at(self, scores: Floats) -> PairsAt:
+        """The pairs at given scores."""
+
+    def sample(self, size: int, seed: int) -> tuple[Ints, Any] | None:
+        """About ``size`` random rows and the set of pairs among them; None where all pairs had better be used."""
+
+
+@dataclass(frozen=True)
+class ListedPairs:
+    """Pairs listed one by one: row ``hi`` above row ``lo``."""
+
+    hi: Ints
+    lo: Ints
+    weights: Floats
+    n_rows: int
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.hi)
+
+    def at(self, scores: Floats) -> PairsAt:
+        """The pairs at given scores."""
+        return _ListedAt(self, scores)
+
+    def sample(self, size: int, seed: int) -> None:
+        """Listed pairs are few enough to be used all."""
+
+
+class _ListedAt:
+    def __init__(self, pairs: ListedPairs, scores: Floats):
+        self.pairs = pairs
+        self.hi, self.lo = scores[pairs.hi], scores[pairs.lo]
+        self.differences = self.hi - self.lo
+
+    def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
+        charged = np.where(self._within(-np.inf, margin), self.pairs.weights, 0.0)
+        return float(charged @ (margin - self.differences)), self._by_sample(charged)
+
+    def ramp(self, low: float, high: float) -> Ramp:
+        above = np.maximum(high - self.differences, 0.0)
+        below = np.maximum(low - self.differences, 0.0)
+        r = self.pairs.weights * np.minimum(above, high - low)
+        inside = float(self.pairs.weights @ self._within(low, high))
+        return Ramp(inside, float(r @ (above + below)), self._by_sample(r))
+
+    def laplacian(self, low: float, high: float, v: Floats) -> Floats:
+        inside = np.where(self._within(low, high), self.pairs.weights, 0.0)
+        return -self._by_sample(inside * (v[self.pairs.hi] - v[self.pairs.lo]))
+
+    def gram(self, low: float, high: float, X: Any) -> Floats:
+        inside = np.flatnonzero(self._within(low, high))
+        rows = X[self.pairs.hi[inside]] - X[self.pairs.lo[inside]]
+        weights = self.pairs.weights[inside, None]
+        return (rows.T @ rows.multiply(weights)).toarray() if sp.issparse(X) else rows.T @ (rows * weights)
+
+    def _within(self, low: float, high: float) -> NDArray[np.bool_]:
+        inside = self.hi < self.lo + high
+        return inside & (self.hi >= self.lo + low) if low > -np.inf else inside
+
+    def _by_sample(self, values: Floats) -> Floats:
+        m = self.pairs.n_rows
+        return np.bincount(self.pairs.lo, values, m) - np.bincount(self.pairs.hi, values, m)

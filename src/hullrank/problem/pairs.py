@@ -1,0 +1,121 @@
+"""Ranking by pairs of samples: what is minimised.
+
+Conventions
+-----------
+Samples i with score s_i = w.x_i, target and query; (i, j) is a pair when both belong to one query and i has the higher
+target. Its weight is omega_ij = a_i a_j, scaled so that all weights sum to 1, and its difference d_ij = s_i - s_j.
+The problem (the ranking SVM; in u = 2w the one-slack problem (9) of the swapped-pairs SVM) is
+
+    min  P(w) = 1/2 |w|^2 + C sum_pairs omega_ij charge(1 - d_ij),      charge(z) = max(0, z) or max(0, z)^2
+
+Its dual maximises sum alpha - 1/2 |sum alpha_ij (x_i - x_j)|^2 over 0 <= alpha_ij <= C omega_ij (hinge), or over
+alpha >= 0 with - sum alpha_ij^2 / (4 C omega_ij) added (squared hinge).
+
+A *ramp* from margin ``low`` to ``high`` is r_ij = min(max(0, high - d_ij), high - low). Everything follows from ramps:
+the squared hinge has alpha = 2 C omega r with low = -inf, high = 1; the hinge smoothed over a window of width h around
+the margin (Huber hinge) has alpha = C omega r / h with low, high = 1 -+ h/2, which is feasible for the hinge itself.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from hullrank.exceptions import NoComparablePairError
+from hullrank.problem.all_pairs import comparable
+from hullrank.problem.pair_sets import Floats, Ints, Pairs, PairsAt
+
+Loss = Literal["hinge", "squared_hinge"]
+
+LISTED_PAIRS = 100_000  # up to here listing the pairs costs less than loading the compiled loops
+
+
+class PairCharge(NamedTuple):
+    """All pairs charged at some scores.
+
+    ``value`` is C sum omega charge(1 - d) (hinge: smoothed) and ``coef`` its gradient in the scores, so that the
+    multipliers alpha place w(alpha) = -X'coef. ``complementarity`` bounds C sum omega charge(z) + conjugate - alpha z.
+    """
+
+    value: float
+    coef: Floats
+    complementarity: float
+    at: PairsAt
+
+
+@dataclass(frozen=True)
+class PairProblem:
+    """Rows, their pairs, and the charge of a pair within the margin."""
+
+    X: Any
+    pairs: Pairs
+    C: float
+    loss: Loss
+
+    def charge(self, at: PairsAt, width: float) -> PairCharge:
+        """All pairs charged at given scores, the hinge smoothed over a window of ``width``.
+
+        The multipliers of the squared hinge are its gradient, hence complementary. In the window of the smoothed hinge
+        z = t h with |t| <= 1/2 and alpha = C omega (t + 1/2), so a pair adds C omega h (max(0, t) - t^2 - t/2), which
+        is at most C omega h / 16.
+        """
+        low, high, factor = self.window(width)
+        ramp = at.ramp(low, high)
+        loose = self.C * width / 16 * ramp.inside if self.loss == "hinge" else 0.0
+        return PairCharge(factor / 2 * ramp.square, factor * ramp.coef, loose, at)
+
+    def window(self, width: float) -> tuple[float, float, float]:
+        """The margins (low, high) of the ramp, and the factor that turns it into multipliers."""
+        if self.loss == "squared_hinge":
+            return -np.inf, 1.0, 2 * self.C
+        return 1 - width / 2, 1 + width / 2, self.C / width
+
+    def exact_charge(self, charge: PairCharge) -> float:
+        """The charge without smoothing."""
+        return charge.value if self.loss == "squared_hinge" else self.C * charge.at.hinge()[0]
+
+
+def pair_problem(
+    X: Any,
+    targets: Any,
+    query: Ints,
+    weights: Floats,
+    *,
+    C: float,
+    loss: Loss = "hinge",
+    query_weight: Literal["pairs", "equal"] = "pairs",
+) -> tuple[Ints, PairProblem]:
+    """The rows that take part in a pair, and the problem over all pairs among them.
+
+    Raises
+    ------
+    NoComparablePairError
+        when all targets are equal within every query.
+    """
+    rows, pairs = comparable(targets, query, weights, equal_queries=query_weight == "equal")
+    if pairs is None:
+        where = (
+            "all samples have the same target" if query.max(initial=0) == 0 else "all targets are equal in each query"
+        )
+        raise NoComparablePairError(
+            f"no two samples can be compared: {where} (among those of positive weight); pass targets with at least two "
+            "different values, or leave out qid if samples of different queries may be compared"
+        )
+    few = pairs.n_pairs <= LISTED_PAIRS
+    X = X if len(rows) == X.shape[0] else X[rows]
+    return rows, PairProblem(X, pairs.listed() if few else pairs, float(C), loss)
+
+
+def C_from_paper(paper_C: float, n_pairs: int) -> float:
+    """C for the hinge, from C of the swapped-pairs SVM's problem (9), which sums over pairs and has u = 2w."""
+    return 4.0 * n_pairs * paper_C
+
+
+def C_from_svm_rank(c: float, n_pairs: int, n_queries: int) -> float:
+    """C for the hinge, from option -c of svm_rank, which sums over pairs and divides by the number of queries."""
+    return c * n_pairs / n_queries
+
+
+def C_from_liblinear(c: float, n_pairs: int) -> float:
+    """C for the squared hinge, from option -c of liblinear's ranksvm, which sums over pairs."""
+    return c * n_pairs
