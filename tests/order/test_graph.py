@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -166,7 +167,7 @@ def test_a_cycle_is_found_and_printed(case, data):
     cycle = [int(label) for label in str(error.value).split(": ")[1].split(";")[0].split(" < ")]
     assert cycle[0] == cycle[-1]
     assert len(set(cycle)) == len(cycle) - 1
-    assert all(edge in {*edges, back} for edge in zip(cycle[:-1], cycle[1:], strict=True))
+    assert all(edge in {*edges, back} for edge in pairwise(cycle))
 
 
 def test_chain_of_many_labels_needs_no_quadratic_storage():
