@@ -1,0 +1,317 @@
+"""Spatial branch and bound over directions: the best rank statistic of a linear score, with a proof.
+
+Directions are covered by cells, the cell of the largest bound is cut first, and a cell whose bound does not exceed the best value is
+dropped. Large cells are swept (their bound is a profile along one coordinate), small ones are boxes with centre cuts (``_loops``). Where the
+undecided pairs of a small cell do not span the space they have a common zero, and the cell is decided by the arrangement they form in their
+span (one dimension less, or more); two dimensions are swept exactly.
+"""
+
+import heapq
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.exact.arrangement import Arrangement
+from hullrank.exact.cells import box_around, facet_boxes, halves, split_swept, swept_cells
+from hullrank.exact.clock import Clock
+from hullrank.exact.coordinates import centred_coordinates, spanning, whitening
+from hullrank.exact.plane_search import PlaneSearch
+from hullrank.exact.plane_sweep import maximise_flat
+
+Floats = NDArray[np.float64]
+
+_PAD = 1e-12
+_BATCH = 2
+_BINS = 64
+_THINNEST = 1e-10
+_FAN = 3
+_BUDGET = 6e7
+_OPEN = 8000
+_SWEEP_FROM = 7
+"""Dimension from which pair sums are swept first: below it boxes alone prove sooner."""
+_SWEPT_RADIUS = 0.12
+_LOOK_RADIUS = 0.05
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The best value found, the proven bound, and the direction, or None if nothing above ``known`` was found."""
+
+    value: float
+    bound: float
+    w: Floats | None
+
+
+def maximise(
+    arrangement: Arrangement, clock: Clock, *, known: float = -np.inf, planes: int = 60, seed: int = 0
+) -> Outcome:
+    """Maximum of F over all directions; values up to ``known`` need not be found."""
+    if not len(arrangement.D):
+        value = arrangement.top
+        return Outcome(value, value, np.ones(arrangement.D.shape[1]) if value > known else None)
+    basis = spanning(arrangement.D)
+    if basis.shape[1] <= 2:
+        value, v = maximise_flat(arrangement.transformed(basis))
+        clock.cells += 1
+        return Outcome(value, max(value, known), basis @ v if value > known else None)
+    search = BranchAndBound(arrangement, basis, clock, known=known, planes=planes, seed=seed, nested=True)
+    search.run()
+    return Outcome(search.value, search.bound, search.w)
+
+
+class BranchAndBound:
+    """One search; ``value``, ``w`` and ``bound`` are right at any moment, so that it can be interrupted."""
+
+    def __init__(
+        self,
+        arrangement: Arrangement,
+        basis: Floats,
+        clock: Clock,
+        *,
+        start: Floats | None = None,
+        known: float = -np.inf,
+        planes: int = 200,
+        seed: int = 0,
+        nested: bool = False,
+    ) -> None:
+        rng = np.random.default_rng(seed)
+        self.clock = clock
+        self.nested = nested
+        self.step = arrangement.step
+        self.bound = arrangement.top
+        T = whitening(arrangement.D, basis)
+        white = arrangement.transformed(T)
+        first = np.linalg.pinv(T) @ start if start is not None else white.D.T @ white.weight
+        self.planes = PlaneSearch(white, first if first.any() else np.ones(len(first)), rng)
+        self._found(known, None)
+        self.planes.run(planes)
+        clock.cells += planes
+        inner = centred_coordinates(white, self.planes.w, rng)
+        self._to_white = inner
+        self._from_white = T
+        self.local = white.transformed(inner)
+        self._note_planes()
+        self._boxes = _BoxSearch(self.local) if arrangement.gain is None else None
+        self._sweeper = _Sweeper(self.local)
+        self._heap: list[tuple[float, int, bool, Floats]] = []
+        self._ticket = count()
+        self._stuck = -np.inf
+
+    @property
+    def w(self) -> Floats | None:
+        """The best direction found, in the coordinates of the arrangement."""
+        return None if self._white is None else self._from_white @ self._white
+
+    def run(self) -> None:
+        """Search until proven or a limit is met."""
+        self._cover()
+        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        with ThreadPoolExecutor(1 if self.nested else min(workers, _BATCH)) as pool:
+            while self._heap:
+                self._update_bound()
+                if self.bound < self.value + max(self.step, self.clock.allowed_gap) or self.clock.expired:
+                    return
+                self._round(pool)
+        self._update_bound()
+
+    def _update_bound(self) -> None:
+        top = max(self._stuck, self.value, -self._heap[0][0] if self._heap else -np.inf)
+        self.bound = min(self.bound, top)
+        if not self.nested:
+            self.clock.record(self.value, self.bound)
+
+    def _found(self, value: float, white: Floats | None) -> None:
+        self.value, self._white = value, white
+
+    def _note_planes(self) -> None:
+        if self.planes.value > self.value:
+            self._found(self.planes.value, self.planes.w)
+
+    def _offer(self, v: Floats, value: float) -> None:
+        """A direction in box coordinates, believed after its value is computed again in double precision."""
+        value = min(value, self.local.value(v))
+        if value > self.value:
+            self._found(value, self._to_white @ v)
+            if not self.nested:
+                self.planes.begin(self._white)
+                self.planes.run(10 * len(v))
+                self.clock.cells += 10 * len(v)
+                self._note_planes()
+
+    def _push(self, cells: Iterable[Floats], bound: float, *, swept: bool) -> None:
+        for cell in cells:
+            tight = bound if swept else min(bound, float(cell[-1]))
+            if tight >= self.value + self.step:
+                heapq.heappush(self._heap, (-tight, next(self._ticket), swept, cell))
+
+    def _cover(self) -> None:
+        d = self.local.D.shape[1]
+        if self._boxes is not None and d < _SWEEP_FROM:
+            self._push(facet_boxes(d, self.bound), self.bound, swept=False)
+            return
+        for cell in swept_cells(d):
+            self._push([cell], self._sweeper.bound(cell, self.value + self.step), swept=True)
+
+    def _round(self, pool: ThreadPoolExecutor) -> None:
+        batch: list[Floats] = []
+        while self._heap and len(batch) < _BATCH and not self.clock.expired:
+            negative, _, swept, cell = heapq.heappop(self._heap)
+            if -negative < self.value + self.step:
+                continue
+            if swept:
+                self._split_swept(cell, -negative)
+            elif self._boxes is not None and self._radius(cell) >= self._boxes.smallest:
+                batch.append(cell)
+            else:
+                self._resolve(cell)
+        if batch and self._boxes is not None:
+            ample = next(self._ticket) > 200
+            results = pool.map(lambda work: self._boxes.expand(*work, self, ample), zip(range(_BATCH), batch))
+            for box, (cells, opened, value, v) in zip(batch, list(results), strict=True):
+                self.clock.cells += cells
+                if value > self.value:
+                    self._offer(v, value)
+                self._push(opened, float(box[-1]), swept=False)
+
+    def _radius(self, box: Floats) -> float:
+        d = self.local.D.shape[1]
+        return float(box[d : 2 * d].max())
+
+    def _split_swept(self, cell: Floats, bound: float) -> None:
+        box = box_around(cell, bound)
+        radius = self._radius(box)
+        if self._boxes is not None and radius < _SWEPT_RADIUS:
+            self._push([box], bound, swept=False)
+            return
+        if radius < _LOOK_RADIUS and self._resolve(box, split=False):
+            return
+        if radius < 1e-8:
+            self._stuck = max(self._stuck, bound)
+            return
+        for half in split_swept(cell, self._sweeper.spread, _BINS):
+            tight = min(bound, self._sweeper.bound(half, self.value + self.step))
+            self.clock.cells += 1
+            self._push([half], tight, swept=True)
+
+    def _resolve(self, box: Floats, *, split: bool = True) -> bool:
+        """Decide a small box by its undecided pairs, or else cut it. Returns whether it is done with."""
+        d = self.local.D.shape[1]
+        c, r, bound = box[:d], box[d : 2 * d], float(box[-1])
+        m, h = self.local.D @ c, np.abs(self.local.D) @ r
+        won = m - h > _PAD
+        rest = self.local.decided(won, (m + h > -_PAD) & ~won)
+        self.clock.cells += 1
+        bound = min(bound, rest.top)
+        if bound < self.value + self.step:
+            return True
+        if len(rest.D) and spanning(rest.D).shape[1] < d:
+            outcome = maximise(rest, self.clock, known=self.value)
+            if outcome.w is not None:
+                self._approach(c, rest.D, outcome)
+            bound = min(bound, outcome.bound)
+            if bound < self.value + self.step:
+                return True
+        elif not len(rest.D):
+            self._offer(c, bound)
+            return True
+        if split:
+            self._cut(np.append(box[:-1], bound))
+        return False
+
+    def _approach(self, c: Floats, D: Floats, outcome: Outcome) -> None:
+        """Step from the common zero of the rows D nearest to c along the direction that decides them best."""
+        assert outcome.w is not None
+        basis = spanning(D)
+        zero = c - basis @ (basis.T @ c)
+        for size in 10.0 ** -np.arange(2, 9):
+            self._offer(zero + size * outcome.w / np.linalg.norm(outcome.w), outcome.value)
+
+    def _cut(self, box: Floats) -> None:
+        d = self.local.D.shape[1]
+        if self._radius(box) < _THINNEST:
+            self._stuck = max(self._stuck, float(box[-1]))
+        else:
+            self._push(halves(box, int(np.argmax(box[d : 2 * d]))), float(box[-1]), swept=False)
+
+
+class _Sweeper:
+    """Bounds of swept cells."""
+
+    def __init__(self, local: Arrangement) -> None:
+        self._columns = np.ascontiguousarray(local.D.T)
+        self._columns[0, np.abs(self._columns[0]) < 1e-13] = 0.0
+        self._local = local
+        self._gain = np.empty(0) if local.gain is None else local.gain
+        self._bins = np.empty((len(local.base), _BINS))
+        self.spread = np.abs(local.D).mean(axis=0)
+
+    def bound(self, cell: Floats, level: float) -> float:
+        """Bound of F on the cell, whose sweep shrinks to where ``level`` can be reached."""
+        from hullrank.exact._loops import sweep_cell
+
+        a = self._local
+        level -= a.constant
+        return a.constant + sweep_cell(
+            self._columns, a.weight, a.owner, a.base, a.multiplicity, self._gain, cell, level, self._bins
+        )
+
+
+class _BoxSearch:
+    """Depth-first search below boxes, for sums of pairs: single precision where sums of weights stay exact."""
+
+    def __init__(self, local: Arrangement) -> None:
+        P, d = local.D.shape
+        single = local.integer and local.weight.sum() < 2.0**23
+        kind: Any = np.float32 if single else np.float64
+        unit = float(np.finfo(kind).eps) / 2
+        self._pad = 6 * (d + 2) * np.sqrt(d) * unit
+        self._rounding = 5 * unit
+        self.smallest = 50 * self._pad if single else 1e-6
+        self._shift = local.constant + float(local.base[0])
+        size = (P + 31) & ~31
+        self._pairs = np.zeros((d + 1, size), dtype=kind)
+        self._pairs[:d, :P], self._pairs[d, :P] = local.D.T, local.weight
+        self._work = [self._workspace(kind, size, d) for _ in range(_BATCH)]
+
+    @staticmethod
+    def _workspace(kind: Any, size: int, d: int) -> tuple[Any, ...]:
+        from hullrank.exact._loops import LEVELS
+
+        fan = min(_FAN, d - 1)
+        return (
+            np.empty((d + 1, min(12 * size + 10**5, 60 * size + 9000)), dtype=kind),
+            np.empty((3, size), dtype=kind),
+            np.empty(size + 1, dtype=np.uint32),
+            np.empty((LEVELS, 1 << fan, 2 * d + 1)),
+            np.zeros((LEVELS, 3), dtype=np.int64),
+            np.zeros(fan, dtype=np.int64),
+            np.empty((_OPEN, 2 * d + 1)),
+            np.empty(d + 1),
+        )
+
+    def expand(
+        self, slot: int, box: Floats, search: BranchAndBound, ample: bool
+    ) -> tuple[int, Floats, float, Floats]:
+        """Search below one box: cells looked at, boxes left open, and the best value with its direction."""
+        from hullrank.exact._loops import search_boxes
+
+        pool, work, index, stack, plan, axes, out, best = self._work[slot]
+        size = self._pairs.shape[1]
+        pool[:, :size] = self._pairs
+        stack[0, 0] = box
+        stack[0, 0, -1] -= self._shift
+        plan[0] = 1, size, 0
+        best[0] = search.value - self._shift
+        budget = max(_BUDGET, 100.0 * size) if ample else 60.0 * size
+        cells_left = max(1.0, search.clock.left / _BATCH)
+        limits = np.array([best[0], search.step, self.smallest, budget, cells_left, self._rounding, self._pad])
+        opened, cells, _ = search_boxes(pool, work, index, stack, plan, limits, axes, out, best)
+        boxes = out[:opened].copy()
+        boxes[:, -1] += self._shift
+        return cells, boxes, float(best[0]) + self._shift, best[1:].copy()

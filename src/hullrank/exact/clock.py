@@ -1,0 +1,36 @@
+"""The limits of an exact search, and what it has reached so far."""
+
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Clock:
+    """Time and cell limits, shared by everything that one fit runs."""
+
+    seconds: float
+    max_cells: float = float("inf")
+    allowed_gap: float = 0.0
+    cells: int = 0
+    trace: list[tuple[float, float, float]] = field(default_factory=list)
+    _begin: float = field(default_factory=time.perf_counter)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._begin
+
+    @property
+    def left(self) -> float:
+        """Cells that may still be looked at."""
+        return self.max_cells - self.cells
+
+    @property
+    def expired(self) -> bool:
+        """Whether a limit is met."""
+        return self.left <= 0 or self.elapsed >= self.seconds
+
+    def record(self, value: float, bound: float) -> None:
+        """Add to the trace if value or bound changed."""
+        if not self.trace or self.trace[-1][1:] != (value, bound):
+            self.trace.append((self.elapsed, value, bound))
