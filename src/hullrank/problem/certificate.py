@@ -24,6 +24,9 @@ class Status(StrEnum):
     STALLED = "stalled"
     INTERRUPTED = "interrupted"
     NOT_SEPARABLE = "not_separable"
+    PROVEN_OPTIMAL = "proven_optimal"
+    TIME_LIMIT = "time_limit"
+    MAX_CELLS = "max_cells"
 
 
 @dataclass(frozen=True)
@@ -186,3 +189,11 @@ def pair_bounds(problem: PairProblem, w: Floats, charge: PairCharge) -> tuple[fl
     gradient = w + problem.X.T @ charge.coef
     primal = 0.5 * float(w @ w) + problem.exact_charge(charge)
     return primal, primal - 0.5 * float(gradient @ gradient) - charge.complementarity
+
+
+def kernel_remainder(multipliers: Floats, residual: Floats) -> float:
+    """How much lower the dual objective may lie for a kernel matrix K than for its factor L L'.
+
+    With E = K - L L' >= 0 that is 1/2 v'Ev <= 1/2 (sum |v_i| sqrt(E_ii))^2, where w(alpha) = L'v.
+    """
+    return 0.5 * float(np.abs(multipliers) @ np.sqrt(residual)) ** 2
