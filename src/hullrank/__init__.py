@@ -19,6 +19,8 @@ _HOME = {
     "FixedMarginClassifier": "models.margins",
     "NuMarginClassifier": "models.margins",
     "SumOfMarginsClassifier": "models.margins",
+    "SwappedPairsRanker": "models.pairs",
+    "SampledPairsRanker": "models.pairs",
     "OrdinalCalibrator": "models.calibration",
     "PRank": "baselines.prank",
     "RankBoost": "baselines.rankboost",

@@ -62,15 +62,33 @@ class AllPairs:
 
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
+        order, first, _ = self._groups()
+        start = self.starts[self.query[order]]
+        partners = first - start  # rows of lower rank stand before the own rank
+        hi = np.repeat(np.arange(len(order)), partners)
+        lo = np.arange(len(hi)) - np.repeat(np.cumsum(partners) - partners - start, partners)
+        hi, lo = order[hi], order[lo]
+        return ListedPairs(hi, lo, self.weights[hi] * self.weights[lo], len(order))
+
+    def draw(self, per_row: int, random_state: np.random.RandomState) -> ListedPairs:
+        """``per_row`` pairs of every row with random rows of other rank in its query, all of one weight."""
+        order, first, size = self._groups()
+        query = self.query[order]
+        others = np.diff(self.starts)[query] - size
+        drawn = self.starts[query] + random_state.randint(0, others, size=(per_row, len(order)))
+        drawn += size * (drawn >= first)
+        one, other = order[np.tile(np.arange(len(order)), per_row)], order[drawn.ravel()]
+        above = self.rank[one] > self.rank[other]
+        weights = np.full(len(one), 1.0 / len(one))
+        return ListedPairs(np.where(above, one, other), np.where(above, other, one), weights, len(order))
+
+    def _groups(self) -> tuple[Ints, Ints, Ints]:
+        """Rows sorted by (query, rank); for every place the first place of the same rank, and how many share it."""
         order = np.lexsort((self.rank, self.query))
         rank, query = self.rank[order], self.query[order]
         first = np.flatnonzero(np.r_[True, (rank[1:] != rank[:-1]) | (query[1:] != query[:-1])])
-        group_start = np.repeat(first, np.diff(np.r_[first, len(order)]))
-        partners = group_start - self.starts[query]
-        hi = np.repeat(np.arange(len(order)), partners)
-        lo = np.arange(len(hi)) - np.repeat(np.cumsum(partners) - partners - self.starts[query], partners)
-        hi, lo = order[hi], order[lo]
-        return ListedPairs(hi, lo, self.weights[hi] * self.weights[lo], len(order))
+        size = np.diff(np.r_[first, len(order)])
+        return order, np.repeat(first, size), np.repeat(size, size)
 
 
 def pairs_per_query(rank: Ints, query: Ints, n_ranks: Ints, weights: NDArray[np.generic]) -> NDArray[np.generic]:

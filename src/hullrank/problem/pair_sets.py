@@ -101,9 +101,13 @@ class _ListedAt:
 
     def gram(self, low: float, high: float, X: Any) -> Floats:
         inside = np.flatnonzero(self._within(low, high))
-        rows = X[self.pairs.hi[inside]] - X[self.pairs.lo[inside]]
-        weights = self.pairs.weights[inside, None]
-        return (rows.T @ rows.multiply(weights)).toarray() if sp.issparse(X) else rows.T @ (rows * weights)
+        m, weights = self.pairs.n_rows, self.pairs.weights[inside]
+        violated = sp.csr_array((weights, (self.pairs.hi[inside], self.pairs.lo[inside])), shape=(m, m))
+        degree = violated.sum(axis=0) + violated.sum(axis=1)
+        half = violated @ X
+        product = X.T @ (X.multiply(degree[:, None]) - 2 * half if sp.issparse(X) else degree[:, None] * X - 2 * half)
+        product = product.toarray() if sp.issparse(product) else product
+        return (product + product.T) / 2
 
     def _within(self, low: float, high: float) -> NDArray[np.bool_]:
         inside = self.hi < self.lo + high

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hullrank.exceptions import NoComparablePairError
-from hullrank.problem.all_pairs import comparable
-from hullrank.problem.pair_sets import Floats, Ints, Pairs, PairsAt
+from hullrank.problem.all_pairs import AllPairs, comparable
+from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, Pairs, PairsAt
 
 Loss = Literal["hinge", "squared_hinge"]
 
@@ -75,35 +76,34 @@ class PairProblem:
         return charge.value if self.loss == "squared_hinge" else self.C * charge.at.hinge()[0]
 
 
-def pair_problem(
-    X: Any,
-    targets: Any,
-    query: Ints,
-    weights: Floats,
-    *,
-    C: float,
-    loss: Loss = "hinge",
-    query_weight: Literal["pairs", "equal"] = "pairs",
-) -> tuple[Ints, PairProblem]:
-    """The rows that take part in a pair, and the problem over all pairs among them.
+def every_pair(
+    targets: NDArray[Any], query: Ints, weights: Floats, query_weight: Literal["pairs", "equal"] = "pairs"
+) -> tuple[Ints, Pairs]:
+    """The rows that take part in a pair, and all pairs among them; listed where they are few.
 
-    Raises
-    ------
-    NoComparablePairError
-        when all targets are equal within every query.
+    Pairs weigh the product of their samples' weights; ``equal`` makes the total the same for every query.
     """
-    rows, pairs = comparable(targets, query, weights, equal_queries=query_weight == "equal")
+    rows, pairs = _comparable(targets, query, weights, query_weight == "equal")
+    return rows, pairs.listed() if pairs.n_pairs <= LISTED_PAIRS else pairs
+
+
+def random_pairs(
+    targets: NDArray[Any], query: Ints, per_sample: int, random_state: np.random.RandomState
+) -> tuple[Ints, ListedPairs]:
+    """The rows that take part in a pair, and for each of them ``per_sample`` random pairs (Herbrich et al.)."""
+    rows, pairs = _comparable(targets, query, np.ones(len(targets)), False)
+    return rows, pairs.draw(per_sample, random_state)
+
+
+def _comparable(targets: NDArray[Any], query: Ints, weights: Floats, equal_queries: bool) -> tuple[Ints, AllPairs]:
+    rows, pairs = comparable(targets, query, weights, equal_queries=equal_queries)
     if pairs is None:
-        where = (
-            "all samples have the same target" if query.max(initial=0) == 0 else "all targets are equal in each query"
-        )
+        where = "all targets are equal" + (" in each query" if query.any() else "")
         raise NoComparablePairError(
-            f"no two samples can be compared: {where} (among those of positive weight); pass targets with at least two "
-            "different values, or leave out qid if samples of different queries may be compared"
+            f"no two samples can be compared: {where} (n_samples={np.count_nonzero(weights)} of positive weight); pass "
+            "targets with at least two different values, or leave out qid if all samples may be compared"
         )
-    few = pairs.n_pairs <= LISTED_PAIRS
-    X = X if len(rows) == X.shape[0] else X[rows]
-    return rows, PairProblem(X, pairs.listed() if few else pairs, float(C), loss)
+    return rows, pairs
 
 
 def C_from_paper(paper_C: float, n_pairs: int) -> float:

@@ -1,0 +1,348 @@
+"""Rankers over pairs of samples: all pairs without storing one, or a few random pairs of every sample."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
+from hullrank.exceptions import HullrankError
+from hullrank.metrics import swapped_pairs
+from hullrank.models.base import RankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.problem.kernels import KERNELS, Gram, check_gram, kernel_matrix, resolve_gamma
+from hullrank.problem.pair_sets import Pairs
+from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
+from hullrank.solvers.base import Solution
+from hullrank.solvers.pairs_kernel import solve_kernel_pairs
+from hullrank.solvers.pairs_newton import solve_pairs
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+GRAM_ROWS = 20_000  # rows up to which a kernel matrix is factored whole; it then takes 3.2 GB
+
+
+class PairRanker(RankerMixin, ScoreLineEstimator):
+    """What rankers over pairs share: the linear or kernel problem over some pairs, solved and stored."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "approximation": [Interval(Integral, 1, None, closed="left"), None],
+        "kernel": [StrOptions(set(KERNELS)), callable],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        "degree": [Interval(Integral, 0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+    }
+
+    def _check(self, X: Any, y: Any, qid: Any) -> tuple[Any, Ints, Ints]:
+        """Rows, targets as codes, query codes."""
+        X = check_rows(self, X, reset=True, sparse=self.kernel != "precomputed")
+        if self.kernel == "precomputed":
+            X = check_gram(X, X.shape[0])
+        codes = encode_labels(y, check_target(X, y)).codes
+        return X, codes, check_queries(qid, X.shape[0])
+
+    def _learn(self, X: Any, weights: Floats, rows: Ints, pairs: Pairs) -> None:
+        """Solve over the pairs among ``rows`` of X, and store the answer."""
+        options = {"tol": self.tol, "max_iter": self.max_iter, "verbose": self.verbose}
+        if self.kernel == "linear" and self.approximation is None:
+            part = X if len(rows) == X.shape[0] else X[rows]
+            solution = solve_pairs(PairProblem(part, pairs, float(self.C), self.loss), **options)
+            self.coef_ = solution.coef
+        else:
+            gram = self._gram(X, weights).take(rows)
+            rank = self.approximation
+            solution = solve_kernel_pairs(gram, pairs, C=float(self.C), loss=self.loss, rank=rank, **options)
+            self._store_expansion(X, rows, solution)
+        self.certificate_ = solution.certificate
+        self.n_iter_ = solution.certificate.iterations
+        warn_unless_converged(
+            solution.certificate, self.tol, "standardise the features, lower C, or raise max_iter or tol"
+        )
+
+    def _gram(self, X: Any, weights: Floats) -> Gram:
+        if self.approximation is None and X.shape[0] > GRAM_ROWS:
+            raise HullrankError(
+                f"the exact kernel problem factors a matrix of {X.shape[0]} rows (at most {GRAM_ROWS}); set "
+                "approximation, for instance approximation=1000, to use that many samples as a basis"
+            )
+        self.gamma_ = 1.0 if self.kernel == "precomputed" else resolve_gamma(self.gamma, X, weights)
+        return Gram(X, self.kernel, self.gamma_, self.degree, self.coef0)
+
+    def _store_expansion(self, X: Any, rows: Ints, solution: Solution) -> None:
+        used = np.flatnonzero(solution.coef)
+        self.support_ = rows[used]
+        self.dual_coef_ = solution.coef[used]
+        self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
+        self.n_support_ = len(used)
+
+    def _scores(self, X: Any) -> Floats:
+        if hasattr(self, "coef_"):
+            return super()._scores(X)
+        if self.kernel == "precomputed":
+            return np.asarray(X[:, self.support_] @ self.dual_coef_)
+        scores = np.empty(X.shape[0])
+        step = max(1, 4_000_000 // max(1, self.n_support_))  # blocks of 32 MB
+        parameters = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
+        for start in range(0, len(scores), step):
+            part = slice(start, start + step)
+            scores[part] = kernel_matrix(X[part], self.support_vectors_, self.kernel, **parameters) @ self.dual_coef_
+        return scores
+
+    def score(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> float:
+        """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            A pair weighs the product of its samples' weights.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids; only pairs within a query count.
+
+        Returns
+        -------
+        score : float in [0, 1]; NaN with a warning when no pair can be compared
+        """
+        return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+
+class SwappedPairsRanker(PairRanker):
+    """Rank by the SVM that minimises swapped pairs, over all pairs of samples without storing one.
+
+    Minimises 1/2 |w|^2 + C * mean over pairs of charge(1 - (s_i - s_j)), where i has a higher target than j, both belong
+    to one query, s are the scores and charge(z) is max(0, z) or its square. A pair's weight in the mean is the product
+    of its samples' weights. An evaluation takes O(m log m) for any number of distinct targets, and every fit ends with
+    a rigorous gap.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of the mean pair, so that it means the same for every number of samples. `hullrank.problem.pairs` converts the C of the
+        paper, of svm_rank and of liblinear.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        How a pair within the margin is charged.
+    query_weight : {"pairs", "equal"}, default="pairs"
+        Whether every pair counts alike, or every query.
+    approximation : int, default=None
+        Number of samples (pivots of the kernel matrix) that span the solution. None is exact, for up to 20,000 samples
+        with a kernel. The certificate then holds for the approximated kernel.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
+        A positive semidefinite kernel; a callable takes two matrices and returns the kernel values of their rows.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels, as in scikit-learn.
+    degree : int, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=0.0
+        Constant of the poly and sigmoid kernels.
+    tol : float, default=1e-4
+        Relative gap at which the solver stops.
+    max_iter : int, default=200
+        Most Newton steps.
+    verbose : int, default=0
+        Whether the solver reports its steps.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the linear score.
+    support_, support_vectors_, dual_coef_, n_support_
+        The samples that span a kernel solution: their numbers, rows, coefficients and how many they are.
+    gamma_ : float
+        The number behind ``gamma``; kernels only.
+    n_iter_ : int
+    certificate_ : Certificate
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    SampledPairsRanker : The same over a few random pairs of every sample.
+    hullrank.metrics.swapped_pairs : The share of pairs ranked wrong.
+    hullrank.metrics.rank_within : Places inside queries.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from hullrank import SwappedPairsRanker
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> ranker = SwappedPairsRanker(C=1000).fit(X, y)
+    >>> round(ranker.score(X, y), 2)
+    0.76
+    >>> ranker.certificate_.relative_gap <= 1e-4
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PairRanker._parameter_constraints,
+        "query_weight": [StrOptions({"pairs", "equal"})],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "hinge",
+        query_weight: str = "pairs",
+        approximation: int | None = None,
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.query_weight = query_weight
+        self.approximation = approximation
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Self:
+        """Learn scores that order the samples (of every query) as y does; Ctrl-C keeps the best answer so far.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            For a precomputed kernel, the kernel values between all samples.
+        y : array-like of shape (n_samples,)
+            Targets, graded or real-valued; only their order matters.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight is a repetition.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids in any order and of any type; only pairs within a query count. None is one query.
+
+        Returns
+        -------
+        self : object
+        """
+        X, codes, query = self._check(X, y, qid)
+        weights = check_weights(sample_weight, X)
+        rows, pairs = every_pair(codes, query, weights, self.query_weight)
+        self._learn(X, weights, rows, pairs)
+        return self
+
+
+class SampledPairsRanker(PairRanker):
+    """Rank by the SVM over a few random pairs of every sample (Herbrich, Graepel and Obermayer 2000).
+
+    Minimises 1/2 |w|^2 + C * mean over the drawn pairs of charge(1 - (s_i - s_j)), with ``pairs_per_sample`` partners of
+    other target drawn (with replacement) for every sample from its query. It takes no sample weights: a random draw
+    cannot treat a weight as a repetition.
+
+    Parameters
+    ----------
+    pairs_per_sample : int, default=5
+        Pairs to draw for every sample.
+    C : float, default=1.0
+        Price of the mean pair.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        How a pair within the margin is charged.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+    approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
+        As for `SwappedPairsRanker`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the linear score.
+    support_, support_vectors_, dual_coef_, n_support_, gamma_
+        As for `SwappedPairsRanker`; kernels only.
+    n_iter_ : int
+    certificate_ : Certificate
+        For the drawn pairs.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    SwappedPairsRanker : The same over all pairs, usually faster.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from hullrank import SampledPairsRanker
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> ranker = SampledPairsRanker(C=1000, random_state=0).fit(X, y)
+    >>> ranker.certificate_.n_order_constraints
+    2210
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PairRanker._parameter_constraints,
+        "pairs_per_sample": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        pairs_per_sample: int = 5,
+        *,
+        C: float = 1.0,
+        loss: str = "hinge",
+        random_state: Any = None,
+        approximation: int | None = None,
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        verbose: int = 0,
+    ) -> None:
+        self.pairs_per_sample = pairs_per_sample
+        self.C = C
+        self.loss = loss
+        self.random_state = random_state
+        self.approximation = approximation
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, qid: Any = None) -> Self:
+        """Draw pairs and learn scores that order them; Ctrl-C keeps the best answer so far.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Targets, graded or real-valued; only their order matters.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids in any order and of any type; only pairs within a query are drawn. None is one query.
+
+        Returns
+        -------
+        self : object
+        """
+        X, codes, query = self._check(X, y, qid)
+        rows, pairs = random_pairs(codes, query, self.pairs_per_sample, check_random_state(self.random_state))
+        self._learn(X, np.ones(X.shape[0]), rows, pairs)
+        return self

@@ -1,0 +1,107 @@
+"""A kernel matrix as L L', so that a kernel problem over pairs becomes the linear problem over the rows of L.
+
+Pairs only see differences, so all samples are first moved by a central one, o: K_ij = <phi_i - phi_o, phi_j - phi_o>,
+which keeps K small where the kernel has a large constant part. With pivots P (some of the samples) and
+K[P, P] = R R', R lower triangular, L = K[:, P] R^-T has K - L L' >= 0, with equality in the rows of P. The function
+f = sum_p beta_p (k(x_p, .) - k(x_o, .)) with R'beta = w has the scores L w (up to a constant) and the norm |f| = |w|.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpstrf
+
+from hullrank.exceptions import KernelError
+from hullrank.problem.kernels import Gram
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_NEGLIGIBLE = 1e-13  # of the largest diagonal entry
+
+
+@dataclass(frozen=True)
+class KernelFactor:
+    """L, the pivots with their triangle R, the central sample, and the diagonal of K - L L'.
+
+    The central sample is a pivot too, in a coordinate of its own that no other sample has.
+    """
+
+    L: Floats
+    pivots: Ints
+    R: Floats
+    centre: int
+    residual: Floats
+
+    def coefficients(self, w: Floats) -> Floats:
+        """One coefficient per sample, nonzero at the pivots: those of f = sum_i coef_i k(x_i, .)."""
+        coef = np.zeros(len(self.L))
+        coef[self.pivots] = solve_triangular(self.R, w, lower=True, trans="T")
+        coef[self.centre] = 0.0
+        coef[self.centre] = -coef.sum()
+        return coef
+
+
+def factor_kernel(gram: Gram, rank: int | None = None) -> KernelFactor:
+    """L to rounding error, or on at most ``rank`` pivots (Nystroem's approximation).
+
+    With ``rank`` the pivots are chosen among four times as many random samples.
+    """
+    m = len(gram)
+    whole = rank is None or rank >= m
+    drawn = np.arange(m) if whole else np.sort(np.random.default_rng(0).choice(m, min(m, 4 * rank), replace=False))
+    K = _columns(gram.take(drawn), None)
+    central = int(np.argmin(K.diagonal() - 2 * K.mean(axis=1)))
+    _move(K, central, central)
+    K[central, central] = 2 * max(float(K.diagonal().max()), np.finfo(np.float64).tiny)
+    diagonal = K.diagonal().copy()
+    chosen, L = _cholesky(K, diagonal) if whole else _pivoted_cholesky(K, diagonal)
+    chosen = chosen[:rank]
+    pivots, R, centre = drawn[chosen], L[chosen, : len(chosen)], int(drawn[central])
+    if not whole:
+        columns = _columns(gram, pivots)
+        diagonal = gram.diagonal() - 2 * columns[:, 0] + columns[centre, 0]
+        _move(columns, centre, 0)
+        L = np.ascontiguousarray(solve_triangular(R, columns.T, lower=True, overwrite_b=True).T)
+    L[centre] = 0.0
+    residual = np.maximum(diagonal - np.einsum("ij,ij->i", L, L), 0.0)
+    residual[pivots] = 0.0
+    return KernelFactor(L, pivots, R, centre, residual)
+
+
+def _columns(gram: Gram, columns: Any) -> Floats:
+    out = np.empty((len(gram), len(gram) if columns is None else len(columns)))
+    gram.blocks(np.float64, columns).fill(None, out)
+    return out
+
+
+def _move(K: Floats, row: int, column: int) -> None:
+    """Move all samples by the one that stands in ``row`` and ``column``, in place."""
+    K -= K[:, [column]]
+    K -= K[[row]]
+
+
+def _cholesky(K: Floats, diagonal: Floats) -> tuple[Ints, Floats]:
+    """All samples as pivots where K is safely positive definite, which is much faster, else complete pivoting."""
+    L, failed = dpotrf(K.T, lower=1, clean=1)
+    if not failed and float(L.diagonal().min()) ** 2 > _NEGLIGIBLE * float(diagonal.max()):
+        return np.arange(len(K)), np.ascontiguousarray(L)
+    return _pivoted_cholesky(K, diagonal)
+
+
+def _pivoted_cholesky(K: Floats, diagonal: Floats) -> tuple[Ints, Floats]:
+    """Pivots, the most telling first, and L = K[:, P] R^-T up to a negligible remainder."""
+    m, largest = len(K), float(diagonal.max())
+    factor, order, r, _ = dpstrf(K.T, lower=1, tol=max(m * 2.3e-16, _NEGLIGIBLE) * largest, overwrite_a=1)
+    pivots = order.astype(np.intp) - 1
+    L = np.empty((m, r))
+    L[pivots] = np.tril(factor[:, :r])
+    if (diagonal - np.einsum("ij,ij->i", L, L)).min() < -1e-8 * largest:
+        raise KernelError(
+            "the kernel is not positive semidefinite on these samples, so the ranking has no finite optimum; use a "
+            "kernel such as 'rbf', or a precomputed matrix with its negative eigenvalues set to zero"
+        )
+    return pivots[:r], L
