@@ -77,6 +77,10 @@ class ListedPairs:
     def sample(self, size: int, seed: int) -> None:
         """Listed pairs are few enough to be used all."""
 
+    def by_sample(self, values: Floats) -> Floats:
+        """Sum values of pairs by sample: added for the lower sample, subtracted for the higher."""
+        return np.bincount(self.lo, values, self.n_rows) - np.bincount(self.hi, values, self.n_rows)
+
 
 class _ListedAt:
     def __init__(self, pairs: ListedPairs, scores: Floats):
@@ -86,18 +90,18 @@ class _ListedAt:
 
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
         charged = np.where(self._within(-np.inf, margin), self.pairs.weights, 0.0)
-        return float(charged @ (margin - self.differences)), self._by_sample(charged)
+        return float(charged @ (margin - self.differences)), self.pairs.by_sample(charged)
 
     def ramp(self, low: float, high: float) -> Ramp:
         above = np.maximum(high - self.differences, 0.0)
         below = np.maximum(low - self.differences, 0.0)
         r = self.pairs.weights * np.minimum(above, high - low)
         inside = float(self.pairs.weights @ self._within(low, high))
-        return Ramp(inside, float(r @ (above + below)), self._by_sample(r))
+        return Ramp(inside, float(r @ (above + below)), self.pairs.by_sample(r))
 
     def laplacian(self, low: float, high: float, v: Floats) -> Floats:
         inside = np.where(self._within(low, high), self.pairs.weights, 0.0)
-        return -self._by_sample(inside * (v[self.pairs.hi] - v[self.pairs.lo]))
+        return -self.pairs.by_sample(inside * (v[self.pairs.hi] - v[self.pairs.lo]))
 
     def gram(self, low: float, high: float, X: Any) -> Floats:
         inside = np.flatnonzero(self._within(low, high))
@@ -112,7 +116,3 @@ class _ListedAt:
     def _within(self, low: float, high: float) -> NDArray[np.bool_]:
         inside = self.hi < self.lo + high
         return inside & (self.hi >= self.lo + low) if low > -np.inf else inside
-
-    def _by_sample(self, values: Floats) -> Floats:
-        m = self.pairs.n_rows
-        return np.bincount(self.pairs.lo, values, m) - np.bincount(self.pairs.hi, values, m)

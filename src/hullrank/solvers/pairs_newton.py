@@ -21,11 +21,13 @@ from hullrank.problem.certificate import Certificate, Status, pair_bounds
 from hullrank.problem.pair_sets import Floats, PairsAt
 from hullrank.problem.pairs import PairCharge, PairProblem
 from hullrank.solvers.base import Solution
+from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
 DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
+NARROW = 1e-3  # window from which its pairs are tried on the margin itself
 PATIENCE = 15  # steps without progress
 
 
@@ -113,7 +115,7 @@ class _Search:
                 self.iterations += 1
                 if self.point.gap < 0.99 * self.best.gap:
                     last_progress = self.iterations
-                self.best = min(self.best, self.point, key=lambda point: point.gap)
+                self.best = min(self.best, self.point, *self._vertices(), key=lambda point: point.gap)
                 if verbose:
                     self._report()
         except KeyboardInterrupt:
@@ -140,6 +142,15 @@ class _Search:
     def _point(self, w: Floats, scores: Floats, width: float, at: PairsAt | None = None) -> _Point:
         charge = self.problem.charge(at or self.problem.pairs.at(scores), width)
         return _Point(w, scores, charge, w + self.problem.X.T @ charge.coef, width)
+
+    def _vertices(self) -> list[_Point]:
+        """A candidate whose pairs in the window lie exactly on the margin, once the window is narrow."""
+        p = self.point
+        found = vertex(self.problem, p.scores, p.width) if p.width < NARROW else None
+        if found is None:
+            return []
+        w, charge = found
+        return [_Point(w, self.problem.X @ w, charge, w + self.problem.X.T @ charge.coef, p.width)]
 
     def _step(self) -> None:
         """One Newton direction, followed until the slope is half as steep as at the start."""

@@ -1,0 +1,41 @@
+"""The last digits of a small hinge problem: pairs at the margin are put there exactly.
+
+Newton's method ends with pairs well within the margin (alpha = C omega), pairs well beyond it (alpha = 0), and a few in
+the window between, which at the optimum lie on the margin itself: with D their rows x_i - x_j, and w the sum of
+alpha_ij (x_i - x_j) over all pairs, D w = 1. The least change of their multipliers solves D D' change = 1 - D w. Kept
+within 0 <= alpha <= C omega the multipliers are feasible whatever they are, so the gap at w is rigorous; it vanishes
+when the window holds just the pairs on the margin.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from hullrank.problem.pair_sets import Floats, ListedPairs
+from hullrank.problem.pairs import PairCharge, PairProblem
+
+MOST_PAIRS = 500  # in the window
+
+
+def vertex(problem: PairProblem, scores: Floats, width: float) -> tuple[Floats, PairCharge] | None:
+    """Weights and charge from the pairs in the window; None where pairs are not listed, or too many in the window."""
+    pairs, X = problem.pairs, problem.X
+    if problem.loss != "hinge" or not isinstance(pairs, ListedPairs):
+        return None
+    limit = problem.C * pairs.weights
+    z = 1 - (scores[pairs.hi] - scores[pairs.lo])
+    inside = np.flatnonzero(np.abs(z) < width / 2)
+    if not 0 < len(inside) <= MOST_PAIRS:
+        return None
+    alpha = limit * np.clip(z / width + 0.5, 0.0, 1.0)
+    D = X[pairs.hi[inside]] - X[pairs.lo[inside]]
+    D = D.toarray() if sp.issparse(D) else D
+    w = -(X.T @ pairs.by_sample(alpha))
+    alpha[inside] += np.linalg.lstsq(D @ D.T, 1 - D @ w)[0]
+    alpha = np.clip(alpha, 0.0, limit)
+    coef = pairs.by_sample(alpha)
+    w = -(X.T @ coef)
+    scores = X @ w
+    z = 1 - (scores[pairs.hi] - scores[pairs.lo])
+    charged = float(limit @ np.maximum(z, 0.0))
+    loose = float(np.where(z > 0, limit - alpha, -alpha) @ z)
+    return w, PairCharge(charged, coef, loose, pairs.at(scores))
