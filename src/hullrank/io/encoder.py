@@ -1,12 +1,14 @@
 """From a table of numbers and words to a matrix of numbers, the same way at fitting and at prediction time."""
 
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank.exceptions import TableError
@@ -42,11 +44,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ['size', 'colour=red', 'colour=blue']
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "max_categories": [Interval(Integral, 1, None, closed="left")],
+    }
+
     def __init__(self, *, max_categories: int = 50) -> None:
         self.max_categories = max_categories
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, scales and categories from a data frame."""
+        self._validate_params()
         frame = _frame(X)
         columns = [self._learn(frame[name]) for name in frame.columns]
         if all(column["kind"] == "left out" for column in columns):

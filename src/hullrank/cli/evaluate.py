@@ -1,0 +1,133 @@
+"""``hullrank evaluate`` and ``hullrank explain``: how good a model is, and what it learned."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hullrank
+from hullrank.cli.console import out, print_json, table
+from hullrank.cli.data import Data
+from hullrank.cli.fit import certificate_fields
+from hullrank.cli.model import Model
+from hullrank.plots.placement import place
+
+_MOST = 15
+
+
+def run_evaluate(
+    model_path: Path, path: Path, *, target: str | None, qid: str | None, weights: str | None, as_json: bool
+) -> None:
+    """Compare the ranking of a table with its grades."""
+    model = Model.load(model_path)
+    data = model.load_data(path, target=_target(model, target), qid=model.qid_column(qid, False), weights=weights)
+    measures = measure(model, data)
+    if as_json:
+        print_json({"rows": len(data), **measures})
+        return
+    out.print(table(f"{len(data):,} rows", ("measure", "value"), measures.items()))
+
+
+def measure(model: Model, data: Data) -> dict[str, float]:
+    """Pair accuracy, and grade errors where the model predicts grades."""
+    from hullrank.metrics import accuracy_within, mean_absolute_rank_error, swapped_pairs, wmw_score
+
+    y, scores = model.target(data), model.pipeline.score_samples(data.X)
+    order = model.order
+    order = order if order == "full" else order.closure().restrict(np.unique(y).tolist())
+    measures = {"pair accuracy": wmw_score(y, scores, order=order, sample_weight=data.weights)}
+    if data.qid is not None and (order == "full" or order.is_total):
+        swapped = swapped_pairs(y, scores, qid=data.qid, sample_weight=data.weights, classes=_total(model))
+        measures["pair accuracy within queries"] = 1 - swapped
+    predicted, classes = model.grades(data.X), _total(model)
+    if predicted is not None and classes is not None:
+        options: dict[str, Any] = {"classes": classes, "sample_weight": data.weights}
+        measures["mean rank error"] = mean_absolute_rank_error(y, predicted, **options)
+        measures["accuracy"] = accuracy_within(y, predicted, 0, **options)
+        measures["accuracy within 1"] = accuracy_within(y, predicted, 1, **options)
+    return measures
+
+
+def _total(model: Model) -> list[Any] | None:
+    classes = getattr(model.step, "classes_", None)
+    return classes.tolist() if classes is not None and hasattr(model.step, "thresholds_") else None
+
+
+def _target(model: Model, given: str | None) -> str:
+    return given or model.about.get("target") or ""
+
+
+def run_explain(model_path: Path, path: Path | None, *, target: str | None, as_json: bool) -> None:
+    """Print what the model learned, and which rows of a table contradict it most."""
+    model = Model.load(model_path)
+    facts: dict[str, Any] = {
+        "model": type(model.step).__name__,
+        "method": model.about.get("method"),
+        "library": model.library or hullrank.__version__,
+        "parameters": model.step.get_params(deep=False),
+        "certificate": certificate_fields(getattr(model.step, "certificate_", None)),
+        "weights": weights_by_size(model),
+        "grades": _grades(model),
+    }
+    if path is not None:
+        facts["violators"] = _violators(model, model.load_data(path, target=_target(model, target), qid=None))
+    if as_json:
+        print_json(facts)
+        return
+    _print(model, facts)
+
+
+def weights_by_size(model: Model) -> list[dict[str, Any]]:
+    """Weights of the features, largest first; empty for kernel models."""
+    coef = getattr(model.step, "coef_", None)
+    if coef is None or len(coef) != len(names := model.feature_names()):
+        return []
+    return [{"feature": names[i], "weight": float(coef[i])} for i in np.argsort(-np.abs(coef), kind="stable")]
+
+
+def _grades(model: Model) -> list[dict[str, Any]]:
+    classes, intervals = model.classes, getattr(model.step, "intervals_", None)
+    thresholds = getattr(model.step, "thresholds_", None)
+    if classes is None or intervals is None:
+        return []
+    rows = []
+    for c, grade in enumerate(classes):
+        row = {"grade": grade, "from": float(intervals[c, 0]), "to": float(intervals[c, 1])}
+        if thresholds is not None:
+            row["threshold above"] = float(thresholds[c]) if c < len(thresholds) else None
+        rows.append(row)
+    return rows
+
+
+def _violators(model: Model, data: Data) -> list[dict[str, Any]]:
+    y, scores = model.target(data), model.pipeline.score_samples(data.X)
+    step = model.step
+    placed = place(
+        y,
+        scores,
+        classes=getattr(step, "classes_", None),
+        thresholds=getattr(step, "thresholds_", None),
+        intervals=getattr(step, "intervals_", None),
+    )
+    return [
+        {"row": int(i) + 1, "grade": y[i], "score": float(scores[i]), "beyond": float(placed.violation[i])}
+        for i in placed.violators[:_MOST]
+    ]
+
+
+def _print(model: Model, facts: dict[str, Any]) -> None:
+    out.print(f"{facts['model']} (hullrank {facts['library']})", style="bold", highlight=False)
+    certificate = getattr(model.step, "certificate_", None)
+    if certificate is not None:
+        out.print(str(certificate), markup=False, highlight=False)
+    weights = facts["weights"]
+    if weights:
+        shown = [(w["feature"], w["weight"]) for w in weights[:_MOST]]
+        more = f", the largest {_MOST} of {len(weights)}" if len(weights) > _MOST else ""
+        out.print(table(f"\nWeights{more}", ("feature", "weight"), shown))
+    if 0 < len(facts["grades"]) <= 50:
+        columns = list(facts["grades"][0])
+        out.print(table("\nScore line", columns, ([row[c] for c in columns] for row in facts["grades"])))
+    if "violators" in facts:
+        rows = [tuple(v.values()) for v in facts["violators"]]
+        out.print(table("\nRows that contradict the model most", ("row", "grade", "score", "beyond"), rows, left=0))

@@ -1,0 +1,118 @@
+"""``hullrank fit``: from a table to a model file."""
+
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import hullrank
+from hullrank.cli.console import note, out, print_json, working
+from hullrank.cli.data import Columns, Data, declared_order, load_data, target_values
+from hullrank.cli.methods import build, parse_settings, takes
+from hullrank.exceptions import HullrankError, TableError
+from hullrank.io import save
+from hullrank.order import OrderGraph
+
+
+def run_fit(
+    path: Path,
+    columns: Columns,
+    model_file: Path,
+    *,
+    method: str,
+    order: str | None,
+    edges: Path | None,
+    settings: list[str],
+    as_json: bool,
+) -> None:
+    """Fit a method to a table, say how good it is, and save it."""
+    data = load_data(path, columns)
+    graph = declared_order(data.y, order, edges)
+    if data.qid is not None and not takes(method, "qid"):
+        note(f"method {method} ranks all rows together; the queries only matter for ranking and evaluation")
+    parameters, y, grades = arrange(method, parse_settings(settings), data, graph)
+    pipeline = build(method, parameters, sparse=data.sparse)
+    start = perf_counter()
+    with working(f"fitting {method} to {len(data):,} rows"):
+        fit_pipeline(pipeline, data, y)
+    seconds = perf_counter() - start
+    about = {
+        "method": method,
+        "rows": len(data),
+        "target": columns.target,
+        "qid": columns.qid or ("" if data.qid is not None else None),
+        "weights": columns.weights,
+        "grades": grades,
+    }
+    save(pipeline, model_file, about=about)
+    _report(pipeline, data, y, seconds, model_file, about, as_json)
+
+
+def arrange(
+    method: str, parameters: dict[str, Any], data: Data, graph: OrderGraph | None
+) -> tuple[dict[str, Any], Any, list[Any] | None]:
+    """Parameters and target as the method wants them, and the grades by name where it only sees their numbers."""
+    y = target_values(data.y)
+    if graph is None:
+        return parameters, y, None
+    if takes(method, "order"):
+        return {**parameters, "order": graph}, y, None
+    if not graph.is_total:
+        raise HullrankError(f"method {method} needs a total order, and this one is partial; use --method hull")
+    labels = list(graph.labels)
+    if takes(method, "classes"):
+        return {**parameters, "classes": labels}, y, None
+    place = {label: code for code, label in enumerate(labels)}
+    unknown = next((value for value in y.tolist() if value not in place), None)
+    if unknown is not None:
+        raise TableError(f"grade {unknown!r} is not in the declared order")
+    return parameters, np.array([place[value] for value in y.tolist()]), labels
+
+
+def fit_pipeline(pipeline: Any, data: Data, y: Any) -> None:
+    """Fit, handing weights and queries to the model if it takes them."""
+    model = pipeline.steps[-1][1]
+    extra: dict[str, Any] = {}
+    if data.weights is not None:
+        extra["model__sample_weight"] = data.weights
+    if data.qid is not None and "qid" in type(model).fit.__code__.co_varnames:
+        extra["model__qid"] = data.qid
+    pipeline.fit(data.X, y, **extra)
+
+
+def _report(
+    pipeline: Any, data: Data, y: Any, seconds: float, model_file: Path, about: dict[str, Any], as_json: bool
+) -> None:
+    from hullrank.metrics import wmw_score
+
+    model = pipeline.steps[-1][1]
+    order = getattr(model, "order_", "full")
+    accuracy = wmw_score(y, pipeline.score_samples(data.X), order=order, sample_weight=data.weights)
+    certificate = getattr(model, "certificate_", None)
+    if as_json:
+        print_json(
+            {
+                "model": str(model_file),
+                "method": about["method"],
+                "rows": len(data),
+                "pair_accuracy": accuracy,
+                "certificate": certificate_fields(certificate),
+                "seconds": seconds,
+                "library": hullrank.__version__,
+            }
+        )
+        return
+    if certificate is not None:
+        out.print(str(certificate), markup=False, highlight=False)
+    out.print(f"\nPair accuracy on these {len(data):,} rows: {accuracy:.4f}  ({seconds:.2f} s)", highlight=False)
+    out.print(f"Saved to {model_file}", markup=False, highlight=False)
+
+
+def certificate_fields(certificate: Any) -> dict[str, Any] | None:
+    """What a certificate states, for JSON."""
+    if certificate is None:
+        return None
+    names = ("status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds")
+    more = ("solver", "n_order_constraints", "scope")
+    return {name: getattr(certificate, name) for name in (*names, *more) if hasattr(certificate, name)}

@@ -1,0 +1,92 @@
+"""A model file as the commands see it: scores, grades and the columns it was fitted with."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from hullrank.cli.data import Columns, Data, load_data, target_values
+from hullrank.exceptions import TableError
+from hullrank.io import read_model
+
+
+@dataclass(frozen=True)
+class Model:
+    """A loaded pipeline, its last step, and the notes of whoever saved it."""
+
+    pipeline: Any
+    about: dict[str, Any]
+    library: str
+
+    @classmethod
+    def load(cls, path: Path) -> "Model":
+        """Read a model file."""
+        held = read_model(path)
+        return cls(held.estimator, held.about, held.library)
+
+    @property
+    def step(self) -> Any:
+        """The model itself, without what prepares its input."""
+        return self.pipeline.steps[-1][1] if hasattr(self.pipeline, "steps") else self.pipeline
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """The grades from lowest to highest, if the model knows them."""
+        names = self.about.get("grades")
+        known = getattr(self.step, "classes_", None)
+        return names if names is not None else None if known is None else known.tolist()
+
+    @property
+    def order(self) -> Any:
+        """The order graph of the grades; "full" where there is none."""
+        return getattr(self.step, "order_", "full")
+
+    def feature_names(self) -> list[str]:
+        """A name for every weight."""
+        if self._from_tables:
+            return self.pipeline[0].get_feature_names_out().tolist()
+        names = getattr(self.step, "feature_names_in_", None)
+        return [f"x{i}" for i in range(self.step.n_features_in_)] if names is None else names.tolist()
+
+    def load_data(self, path: Path, *, target: str | None = None, qid: str | None, weights: str | None = None) -> Data:
+        """Read a table with the columns that the model was fitted on; ``target`` if it must have one."""
+        width = None if self._from_tables else getattr(self.pipeline, "n_features_in_", None)
+        data = load_data(path, Columns(target or None, qid, weights), n_features=width, need_target=target is not None)
+        if data.sparse and self._from_tables:
+            raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
+        return data
+
+    @property
+    def _from_tables(self) -> bool:
+        return hasattr(self.pipeline, "steps") and hasattr(self.pipeline[0], "columns_")
+
+    def target(self, data: Data) -> Any:
+        """The target as the model counts: grades by name, or their numbers."""
+        y = target_values(data.y)
+        names = self.about.get("grades")
+        if names is None:
+            return y
+        place = {name: code for code, name in enumerate(names)}
+        unknown = next((value for value in y.tolist() if value not in place), None)
+        if unknown is not None:
+            raise TableError(f"grade {unknown!r} was not known when the model was fitted")
+        return np.array([place[value] for value in y.tolist()])
+
+    def grades(self, X: Any) -> Any | None:
+        """The predicted grade of every row, or None where the model only scores."""
+        Z = self.pipeline[:-1].transform(X) if hasattr(self.pipeline, "steps") else X
+        if hasattr(self.step, "predict_class"):
+            return self.step.predict_class(Z)
+        return self.step.predict(Z) if hasattr(self.step, "thresholds_") else None
+
+    def qid_column(self, given: str | None, whole: bool) -> str | None:
+        """The column with the queries: the one given, else the one of the fit."""
+        return None if whole else given or self.about.get("qid") or None
+
+
+def ranks(scores: Any, qid: Any | None) -> Any:
+    """1 for the highest score (within the query); equal scores share the better rank."""
+    frame = pl.DataFrame({"score": scores, "query": np.zeros(len(scores)) if qid is None else qid})
+    return frame.select(pl.col("score").rank("min", descending=True).over("query")).to_series().cast(pl.Int64)

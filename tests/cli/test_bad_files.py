@@ -1,0 +1,150 @@
+"""Whatever is wrong with a file is said in one sentence on stderr, with exit code 1, and nothing is overwritten."""
+
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ORDER, table
+
+GOOD = b"size,grade,w\n1,poor,1\n2,fair,1\n3,good,1\n1.5,poor,2\n2.5,fair,1\n3.5,good,1\n"
+COMMAND = Path(sys.executable).parent / "hullrank"
+
+
+@pytest.mark.parametrize(
+    ("data", "extra", "message"),
+    [
+        (b"", [], "is empty"),
+        (b"size,grade\n", [], "no rows"),
+        (GOOD + b"1,poor\n", [], "line 8: 2 fields where the header has 3"),
+        (GOOD + b"1,poor,1,9\n", [], "line 8: 4 fields where the header has 3"),
+        (GOOD.replace(b"poor", b"p\xf6or"), [], "not UTF-8"),
+        (GOOD.replace(b"w\n", b"size\n", 1), [], "two columns named 'size'"),
+        (GOOD.replace(b"grade", b"level"), [], "no column 'grade'"),
+        (GOOD.replace(b"fair", b"poor").replace(b"good", b"poor"), [], "all rows have the grade 'poor'"),
+        (GOOD + b"4,superb,1\n", [], "superb"),
+        (GOOD.replace(b",1\n", b",heavy\n"), ["--weights", "w"], "'heavy'.*no number"),
+        (GOOD.replace(b",2\n", b",-2\n"), ["--weights", "w"], "negative"),
+        (GOOD, ["--weights", "nowhere"], "no column 'nowhere'"),
+        (GOOD, ["--qid", "nowhere"], "no column 'nowhere'"),
+        (GOOD, ["--drop", "nowhere"], "no column 'nowhere'"),
+        (GOOD, ["--method", "magic"], "no method 'magic'"),
+        (GOOD, ["--set", "C"], "name=value"),
+        (GOOD, ["--set", "nonsense=1"], "no parameter 'nonsense'"),
+        (GOOD, ["--set", "C=-1"], "'C' parameter"),
+        (GOOD, ["--drop", "size", "--drop", "w"], "no column left"),
+        (GOOD.replace(b"1.5", b"inf"), [], "infinite"),
+    ],
+)
+def test_fit_refuses(run, tmp_path, data, extra, message):
+    path, out = tmp_path / "data.csv", tmp_path / "m.hull"
+    path.write_bytes(data)
+    out.write_bytes(b"old")
+    done = run("fit", path, "--target", "grade", "--order", ORDER, "--out", out, *extra)
+    assert done.code == 1
+    assert done.err.startswith("error: ")
+    assert len(done.err.strip().splitlines()) == 1
+    assert not done.out
+    assert re.search(message, done.err), done.err
+    assert out.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ("lo,hi\npoor,fair\nfair,good\ngood,poor\n", "cycle"),
+        ("lo,hi\npoor,fair\n", "good"),
+        ("lo,hi,x\n1,2,3\n", "two columns"),
+        ("lo,hi\npoor,superb\n", "superb|fair"),
+    ],
+)
+def test_bad_orders(run, tmp_path, edges, message):
+    (tmp_path / "data.csv").write_bytes(GOOD)
+    (tmp_path / "edges.csv").write_text(edges)
+    done = run(
+        "fit", tmp_path / "data.csv", "-t", "grade", "--edges", tmp_path / "edges.csv", "-o", tmp_path / "m.hull"
+    )
+    assert done.code == 1
+    assert re.search(message, done.err), done.err
+
+
+def test_words_without_an_order_and_a_missing_target(run, tmp_path):
+    (tmp_path / "data.csv").write_bytes(GOOD)
+    assert "--order" in run("fit", tmp_path / "data.csv", "-t", "grade").err
+    assert "--target" in run("fit", tmp_path / "data.csv").err
+
+
+def test_a_byte_order_mark_and_blank_cells_are_fine(run, tmp_path):
+    (tmp_path / "data.csv").write_bytes(b"\xef\xbb\xbf" + GOOD + b",good,1\n7,,1\n")
+    done = run("fit", tmp_path / "data.csv", "-t", "grade", "--order", ORDER, "-o", tmp_path / "m.hull")
+    assert done.code == 0, done.err
+    assert "1 rows of" in done.err
+
+
+class TestPrediction:
+    def test_columns_that_are_missing_are_named_and_extra_ones_ignored(self, run, fitted, tmp_path):
+        path = tmp_path / "new.csv"
+        table(2).drop("size").write_csv(path)
+        done = run("rank", fitted / "model.hull", path)
+        assert done.code == 1
+        assert "'size'" in done.err
+        table(2).select("colour", "age", "size").with_columns(extra=table(2)["size"]).write_csv(path)
+        assert run("rank", fitted / "model.hull", path).code == 0
+
+    def test_new_categories_and_missing_values_are_handled(self, run, fitted, tmp_path):
+        path = tmp_path / "new.csv"
+        path.write_text("size,age,colour\n1.0,,purple\n,30,\n")
+        assert run("rank", fitted / "model.hull", path).code == 0
+
+    def test_words_where_numbers_were(self, run, fitted, tmp_path):
+        path = tmp_path / "new.csv"
+        path.write_text("size,age,colour\nhuge,30,red\n")
+        done = run("rank", fitted / "model.hull", path)
+        assert done.code == 1
+        assert "'huge'" in done.err
+
+    def test_a_missing_query_column(self, run, csv, tmp_path):
+        out = tmp_path / "m.hull"
+        drop = ("--drop", "number", "--drop", "weight")
+        run("fit", csv, "-t", "grade", "--order", ORDER, "--qid", "query", *drop, "-o", out)
+        table().drop("query").write_csv(tmp_path / "new.csv")
+        done = run("rank", out, tmp_path / "new.csv")
+        assert done.code == 1
+        assert "--whole" in done.err
+        assert run("rank", out, tmp_path / "new.csv", "--whole").code == 0
+
+    def test_no_model(self, run, csv, tmp_path):
+        done = run("rank", csv, csv)
+        assert done.code == 1
+        assert "model file" in done.err
+        assert run("rank", tmp_path / "nowhere.hull", csv).code == 1
+
+    def test_unwritable_places(self, run, fitted, tmp_path):
+        done = run("rank", fitted / "model.hull", fitted / "test.csv", "--out", tmp_path / "no" / "folder.csv")
+        assert done.code == 1
+        assert "No such file" in done.err
+        assert run("rank", fitted / "model.hull", fitted / "test.csv", "--out", tmp_path).code == 1
+
+
+def test_a_full_disk_leaves_the_old_file_whole(fitted, tmp_path):
+    out = tmp_path / "ranked.csv"
+    out.write_text("old and whole")
+
+    def small_files():
+        import signal
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    done = subprocess.run(
+        [COMMAND, "rank", fitted / "model.hull", fitted / "test.csv", "--out", out],
+        capture_output=True, text=True, check=False, preexec_fn=small_files,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert out.read_text() == "old and whole"
+    assert [path.name for path in tmp_path.iterdir()] == ["ranked.csv"]

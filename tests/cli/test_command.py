@@ -1,0 +1,191 @@
+"""The command does on files what the library does on arrays."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from conftest import ORDER, WORDS, table
+from hullrank.io import load
+
+COMMAND = Path(sys.executable).parent / "hullrank"
+
+
+def test_the_installed_command(fitted):
+    """The one test that starts the program itself: exit codes, stdin, stdout, stderr."""
+    ranked = subprocess.run(
+        [COMMAND, "rank", fitted / "model.hull", "-", "--top", "2", "--out", "-"],
+        input=(fitted / "test.csv").read_bytes(), capture_output=True, check=True,
+    )  # fmt: skip
+    assert ranked.stdout.splitlines()[0].decode().endswith("rank,score,grade_,row")
+    assert len(ranked.stdout.splitlines()) == 3
+    wrong = subprocess.run([COMMAND, "fit", fitted / "nowhere.csv"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 1
+    assert wrong.stderr.startswith("error: ")
+    assert "Traceback" not in wrong.stderr
+    assert not wrong.stdout
+
+
+@pytest.mark.parametrize("command", ["fit", "rank", "evaluate", "compare", "explain", "certify", "demo", "doctor"])
+def test_help_has_an_example(run, command):
+    shown = run(command, "--help")
+    assert shown.code == 0
+    assert command == "doctor" or f"hullrank {command}" in shown.out.replace("\n", " ")
+
+
+def test_usage_errors_have_code_2(run, csv):
+    assert run("fit").code == 2
+    assert run("nonsense").code == 2
+    assert run("rank", "model.hull", csv, "--top", "0").code == 2
+    assert run("--version").out.startswith("hullrank ")
+
+
+@pytest.mark.parametrize("method", ["hull", "hull-l1", "fixed-margin", "all-thresholds", "nu-margin", "sum-of-margins"])
+def test_fit_saves_what_the_library_would_fit(run, csv, tmp_path, method):
+    out = tmp_path / "m.hull"
+    done = run("fit", csv, "-t", "grade", "--order", ORDER, *WORDS, "-m", method, "-o", out, "--json")
+    assert done.code == 0, done.err
+    facts = json.loads(done.out)
+    assert facts["pair_accuracy"] > 0.9
+    assert facts["certificate"]["relative_gap"] <= 1e-6
+    model = load(out)
+    assert model[-1].classes_.tolist() == ["poor", "fair", "good"]
+    frame = table()
+    again = type(model[-1])(**model[-1].get_params()).fit(model[0].transform(frame), frame["grade"].to_numpy())
+    np.testing.assert_allclose(again.coef_, model[-1].coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_weights_reach_the_model(run, csv, tmp_path):
+    out = tmp_path / "m.hull"
+    drop = ("--drop", "number", "--drop", "query")
+    assert run("fit", csv, "-t", "grade", "--order", ORDER, "--weights", "weight", *drop, "-o", out).code == 0
+    model, frame = load(out), table()
+    assert "weight" not in model.feature_names_in_
+    again = type(model[-1])(**model[-1].get_params())
+    again.fit(model[0].transform(frame), frame["grade"].to_numpy(), sample_weight=frame["weight"].to_numpy())
+    np.testing.assert_allclose(again.coef_, model[-1].coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_numeric_grades_need_no_order_and_edges_may_state_one(run, csv, tmp_path):
+    done = run("fit", csv, "-t", "number", "--drop", "grade", "-o", tmp_path / "n.hull")
+    assert done.code == 0, done.err
+    assert load(tmp_path / "n.hull")[-1].classes_.tolist() == [1, 2, 3]
+    (tmp_path / "edges.csv").write_text("lower,higher\n1,3\n2,3\n")
+    done = run(
+        "fit", csv, "-t", "number", "--edges", tmp_path / "edges.csv", "--drop", "grade", "-o", tmp_path / "e.hull"
+    )
+    assert done.code == 0, done.err
+    assert load(tmp_path / "e.hull")[-1].order_.edges == [(1, 3), (2, 3)]
+
+
+def test_rank_writes_every_row_once_best_first(run, fitted, tmp_path):
+    for ending in ("csv", "parquet", "jsonl", "tsv", "feather"):
+        out = tmp_path / f"ranked.{ending}"
+        done = run("rank", fitted / "model.hull", fitted / "test.csv", "-o", out)
+        assert done.code == 0, done.err
+        from hullrank.io import read_table
+
+        ranked = read_table(out)
+        assert ranked["row"].sort().to_list() == list(range(1, 121))
+        assert ranked["score"].is_sorted(descending=True)
+        assert ranked["rank"].is_sorted()
+        frame = pl.read_csv(fitted / "test.csv")
+        np.testing.assert_allclose(ranked.sort("row")["score"], load(fitted / "model.hull").score_samples(frame))
+
+
+def test_rank_within_queries_and_top(run, csv, tmp_path):
+    out = tmp_path / "m.hull"
+    drop = ("--drop", "number", "--drop", "weight")
+    assert run("fit", csv, "-t", "grade", "--order", ORDER, "--qid", "query", *drop, "-o", out).code == 0
+    done = run("rank", out, csv, "--top", "3", "-o", tmp_path / "r.csv")
+    assert done.code == 0, done.err
+    ranked = pl.read_csv(tmp_path / "r.csv")
+    assert ranked["query"].to_list() == sorted(list(range(10)) * 3)
+    best = table().with_columns(score=load(out).score_samples(table())).sort("score", descending=True)
+    expected = best.group_by("query").head(3).sort("query", "score", descending=[False, True])
+    np.testing.assert_allclose(ranked["score"], expected["score"])
+    done = run("evaluate", out, csv, "--json")
+    assert "pair accuracy within queries" in json.loads(done.out)
+
+
+def test_evaluate_agrees_with_the_metrics(run, fitted):
+    from hullrank.metrics import wmw_score
+    from hullrank.order import OrderGraph
+
+    done = run("evaluate", fitted / "model.hull", fitted / "test.csv", "--json")
+    assert done.code == 0, done.err
+    frame = pl.read_csv(fitted / "test.csv")
+    scores = load(fitted / "model.hull").score_samples(frame)
+    expected = wmw_score(frame["grade"].to_list(), scores, order=OrderGraph.full(["poor", "fair", "good"]))
+    assert json.loads(done.out)["pair accuracy"] == pytest.approx(expected)
+
+
+def test_explain_names_features_grades_and_violators(run, fitted):
+    done = run("explain", fitted / "model.hull", fitted / "test.csv", "--json")
+    assert done.code == 0, done.err
+    facts = json.loads(done.out)
+    assert facts["weights"][0]["feature"] == "size"
+    assert [row["grade"] for row in facts["grades"]] == ["poor", "fair", "good"]
+    assert facts["grades"][0]["from"] == "-infinity"
+    beyond = [abs(v["beyond"]) for v in facts["violators"]]
+    assert beyond == sorted(beyond, reverse=True)
+    assert run("explain", fitted / "model.hull").code == 0
+
+
+def test_certify_accepts_the_truth_and_refuses_other_rows(run, fitted):
+    done = run("certify", fitted / "model.hull", fitted / "data.csv", "--json")
+    assert done.code == 0, done.err
+    facts = json.loads(done.out)
+    assert facts["objective recomputed"] == pytest.approx(facts["objective in the file"], rel=1e-9)
+    assert facts["relative gap"] <= 2e-6
+    done = run("certify", fitted / "model.hull", fitted / "test.csv")
+    assert done.code == 1
+    assert "does not hold" in done.err
+
+
+def test_compare_ranks_methods(run, csv):
+    done = run(
+        "compare", csv, "-t", "grade", "--order", ORDER, *WORDS, "--methods", "hull,fixed-margin", "--cv", "3", "--json"
+    )
+    assert done.code == 0, done.err
+    rows = json.loads(done.out)["methods"]
+    assert {row["name"] for row in rows} == {"hull", "fixed-margin"}
+    assert rows[0]["mean"] >= rows[1]["mean"]
+    assert all(row["low"] <= row["mean"] <= row["high"] for row in rows)
+    assert rows[0]["p_value"] == 1
+
+
+def test_svmlight_files(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5)) * (rng.random((80, 5)) < 0.6)
+    y = np.digitize(X @ rng.normal(size=5), [-0.5, 0.5])
+    dump_svmlight_file(X, y, str(tmp_path / "train.svm"), query_id=np.arange(80) // 10, zero_based=False)
+    done = run("fit", tmp_path / "train.svm", "-o", tmp_path / "m.hull", "-m", "fixed-margin")
+    assert done.code == 0, done.err
+    done = run("rank", tmp_path / "m.hull", tmp_path / "train.svm", "-o", tmp_path / "r.csv")
+    assert done.code == 0, done.err
+    ranked = pl.read_csv(tmp_path / "r.csv")
+    assert ranked["query"].to_list() == sorted(ranked["query"].to_list())
+    assert run("evaluate", tmp_path / "m.hull", tmp_path / "train.svm").code == 0
+
+
+def test_doctor_and_methods(run):
+    facts = json.loads(run("doctor", "--json").out)
+    assert facts["required"]["numpy"] == np.__version__
+    assert "hull" in run("methods").out
+
+
+def test_demo_fits_four_models_and_draws(run, tmp_path):
+    picture = tmp_path / "line.png"
+    done = run("demo", "--out", picture, "--json")
+    assert done.code == 0, done.err
+    facts = json.loads(done.out)
+    assert len(facts["models"]) == 4
+    assert all(row["pair_accuracy"] > 0.75 and row["relative_gap"] <= 1e-6 for row in facts["models"])
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    assert str(picture) in run("demo", "--out", picture).out
