@@ -1,6 +1,7 @@
 """Where the rows of an interval problem stand, once the samples are known."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,12 @@ class RowLayout:
         """Number of slacks; fewer than rows where two rows share one."""
         return len(self.cost)
 
-    @property
+    @cached_property
     def row_cost(self) -> NDArray[np.float64]:
         """The price of the slack that each row uses."""
         return self.cost[self.row_slack]
 
-    @property
+    @cached_property
     def row_slack(self) -> NDArray[np.int64]:
         """The slack that each row uses."""
         slack = np.empty(self.n_rows, dtype=np.int64)
@@ -48,7 +49,7 @@ class RowLayout:
             slack[_ranges(held[:, side], held[:, LENGTH])] = _ranges(held[:, SLACK], held[:, LENGTH])
         return slack
 
-    @property
+    @cached_property
     def row_sample(self) -> NDArray[np.int64]:
         """The (class-sorted) sample of each row."""
         sample = np.empty(self.n_rows, dtype=np.int64)

@@ -54,16 +54,16 @@ class NewtonSystem:
         self,
         H: Floats | Callable[[Floats], Floats],
         group_rows: Floats,
-        group_weight: Floats,
+        weight: Floats,
         pair_weight: Floats,
-        order_weight: Floats,
         diagonal: Floats | None = None,
     ) -> None:
-        """Factor for per-group sums of D x (``group_rows``) and of D, per-bundle cross terms and D_t.
+        """Factor for per-group sums of D x and of D, the order constraints' D following, and per-bundle cross terms.
 
         ``diagonal`` of H preconditions the conjugate gradients when H is a product.
         """
         problem, q, n = self.problem, self.n_thresholds, group_rows.shape[1]
+        group_weight, order_weight = weight[: problem.n_groups], weight[problem.n_groups :]
         inner = order_weight[self.inner]
         entries = np.concatenate([group_weight, pair_weight[self.paired], -inner, inner, inner])
         band = np.bincount(self.cells, entries, (self.bandwidth + 1) * q).reshape(self.bandwidth + 1, q)
@@ -73,9 +73,10 @@ class NewtonSystem:
             raise SingularSystemError("thresholds")
         B = np.empty((q, n + problem.has_rho))
         B[self.place, :n] = self.sum_by_threshold(group_rows)
-        border = -problem.sign @ group_rows if problem.has_rho else np.empty(0)
-        corner = group_weight.sum() + order_weight[problem.up == q].sum()
+        border, corner = np.empty(0), 0.0
         if problem.has_rho:
+            border = -problem.sign @ group_rows
+            corner = float(group_weight.sum() + order_weight[problem.up == q].sum())
             B[self.place, n] = -self.sum_by_threshold(problem.sign * group_weight)
         self.B, self.solved_B = B, lapack.dpbtrs(self.band, B, lower=1)[0] if B.size else B
         if callable(H):

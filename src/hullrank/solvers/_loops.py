@@ -1,6 +1,7 @@
 """Passes of the interior-point and Newton methods over the rows of an interval problem; arrays only.
 
-Conventions: ``table`` as in ``RowLayout``; ``point`` = (a, z) per row and ``slack`` = (v, xi) per slack, with
+Conventions: ``table`` as in ``RowLayout`` with the charge of every bundle as its last column; an order constraint
+stands as a hard row of a sample whose score is 0. ``point`` = (a, z) per row and ``slack`` = (v, xi) per slack, with
 multipliers divided by the row's cost: alpha = cost * a, so that weights are exactly repetitions. On the central path
 
     hinge  a z = mu, v xi = mu, v = 1 - sum a        squared  a z = mu, xi = sum a / 2        hard  a z = mu, xi = 0
@@ -34,7 +35,7 @@ def _apply_d(d1: float, d2: float, kappa: float, e1: float, e2: float) -> Any:
 
 @njit()
 def advance(
-    table: Array, groups: Array, charge: int, cost: Array, s: Array, point: Array, slack: Array, step: float,
+    table: Array, groups: Array, cost: Array, s: Array, point: Array, slack: Array, step: float,
     move: Array, dxi: Array, per_sample: Array, cross: Array, per_group: Array, per_bundle: Array,
 ) -> Any:  # fmt: skip
     """Take the step, then weigh: fills what the Newton matrix and the residuals need.
@@ -53,7 +54,7 @@ def advance(
     total = 0.0
     worst = 0.0
     for b in range(len(table)):
-        start, length, g, h, row, partner, first = table[b]
+        start, length, g, h, row, partner, first, charge = table[b]
         sign, o = groups[0, g], groups[1, g]
         sum_d, sum_a, sum_d2, sum_a2, sum_cross = 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(length):
@@ -117,7 +118,7 @@ def _pull(product: float, mu: float) -> float:
 
 @njit()
 def right_side(
-    table: Array, groups: Array, charge: int, cost: Array, s: Array, point: Array, slack: Array, mu: float,
+    table: Array, groups: Array, cost: Array, s: Array, point: Array, slack: Array, mu: float,
     second_order: float, reach: float, move: Array, dxi: Array, rest: Array, rest_xi: Array, per_sample: Array,
     per_group: Array,
 ) -> None:  # fmt: skip
@@ -132,7 +133,7 @@ def right_side(
     for g in range(per_group.shape[1]):
         per_group[1, g] = 0.0
     for b in range(len(table)):
-        start, length, g, h, row, partner, first = table[b]
+        start, length, g, h, row, partner, first, charge = table[b]
         sum_y, sum_y2 = 0.0, 0.0
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
@@ -171,7 +172,7 @@ def right_side(
 
 @njit()
 def row_steps(
-    table: Array, groups: Array, shift: Array, charge: int, cost: Array, s: Array, ds: Array, point: Array,
+    table: Array, groups: Array, shift: Array, cost: Array, s: Array, ds: Array, point: Array,
     slack: Array, rest: Array, rest_xi: Array, move: Array, dxi: Array, refine: bool,
 ) -> Any:  # fmt: skip
     """da = D (rest - dg), dxi = rest_xi + kappa sum da, dz = g + dg + xi + dxi - z, with dg = sign ds - shift.
@@ -183,7 +184,7 @@ def row_steps(
     first_order = 0.0
     second_order = 0.0
     for b in range(len(table)):
-        start, length, g, h, row, partner, first = table[b]
+        start, length, g, h, row, partner, first, charge = table[b]
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
             c, v, xi = cost[q], slack[0, q], slack[1, q]
@@ -238,14 +239,14 @@ def row_steps(
 
 
 @njit()
-def central_point(table: Array, groups: Array, charge: int, mu: float, s: Array, point: Array, slack: Array) -> None:
+def central_point(table: Array, groups: Array, mu: float, s: Array, point: Array, slack: Array) -> None:
     """Start exactly on the central path at mu for the margins g.
 
     One row: hinge a = 2 mu / (g + 2 mu + sqrt(g^2 + 4 mu^2)), squared a = sqrt(g^2 + 2 mu) - g. Two rows: xi solves
     sum mu / (g_i + xi) + mu / xi = 1 (hinge), sum mu / (g_i + xi) = 2 xi (squared), by bisection. Hard: z = max(g, mu).
     """
     for b in range(len(table)):
-        start, length, g, h, row, partner, first = table[b]
+        start, length, g, h, row, partner, first, charge = table[b]
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, (partner if h >= 0 else row) + i
             m1 = groups[0, g] * s[k] - groups[1, g]

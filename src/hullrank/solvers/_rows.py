@@ -82,20 +82,11 @@ class ScaledRows:
         K = Y.X @ Y.X.T
         return (K.toarray() if sp.issparse(K) else K) / Y.scale**2
 
-    def group_sums(self, layout: RowLayout, values: Floats) -> Floats:
-        """(G, n): for each group the sum of values_r times the sample of row r."""
-        sample = layout.row_sample
-        if self.pick is not None:
-            sample = self.pick[sample]
+    def group_sums(self, layout: RowLayout) -> "GroupSums":
+        """The map from row values to (G, n): for each group the sum of values_r times the sample of row r."""
+        sample = layout.row_sample if self.pick is None else self.pick[layout.row_sample]
         shape = (len(layout.group_starts) - 1, self.X.shape[0])
-        sums = sp.csr_array((values, sample, layout.group_starts), shape=shape) @ self.X
-        if sp.issparse(sums):
-            sums = sums.toarray()
-        if self.mean is not None:
-            totals = np.add.reduceat(np.append(values, 0.0), layout.group_starts[:-1])
-            totals[np.diff(layout.group_starts) == 0] = 0.0
-            sums -= totals[:, None] * self.mean
-        return sums / self.scale if self.scale != 1.0 else sums
+        return GroupSums(self, sp.csr_array((np.empty(len(sample)), sample, layout.group_starts), shape=shape))
 
     def take(self, positions: NDArray[np.integer]) -> "ScaledRows":
         """The rows at the given positions, copied."""
@@ -129,6 +120,24 @@ class GramOperator:
     def diagonal(self) -> Floats:
         """The diagonal of the matrix."""
         return self.rows.gram_diagonal(self.d)
+
+
+@dataclass(frozen=True)
+class GroupSums:
+    """Sums of samples over the rows of each group, for any values of the rows."""
+
+    rows: ScaledRows
+    members: sp.csr_array
+
+    def __call__(self, values: Floats) -> Floats:
+        rows, members = self.rows, self.members
+        members.data = values
+        sums = members @ rows.X
+        if sp.issparse(sums):
+            sums = sums.toarray()
+        if rows.mean is not None:
+            sums -= np.outer(members.sum(axis=1), rows.mean)
+        return sums / rows.scale if rows.scale != 1.0 else sums
 
 
 def scaled_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ScaledRows:

@@ -1,0 +1,98 @@
+"""Many rows: solve on a sample, settle the rows that are clearly on one side of their kink, solve the rest exactly.
+
+Most rows end with a multiplier of 0 or C. A sample tells which: rows whose violation is clear by more than the error
+of the sampled solution are settled (hinge: a linear term), the kept ones solved by the interior-point method, and the
+answer verified on all rows; missettled rows are kept in the next round. The certificate is always on all rows.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.problem.certificate import CertifiedPoint, Status
+from hullrank.problem.intervals import Charge
+from hullrank.problem.layout import SLACK, START, RowLayout, bundle_table, group_starts
+from hullrank.solvers._scaled import Best, ScaledProblem
+from hullrank.solvers.interior_point import Point, Settled, interior_point
+from hullrank.solvers.newton import RowSorter, quadratic_terms
+
+Floats = NDArray[np.float64]
+SMALLEST_SAMPLE = 2500
+GROWTH = 8
+CAUTION = 1.5  # widths are this many standard errors of the sampled scores
+MOST_ROUNDS = 8
+
+
+def sample_sizes(scaled: ScaledProblem) -> list[int]:
+    """Sizes of the samples to solve first, ascending; none where all rows are few or every row is its own case."""
+    problem, m = scaled.problem, scaled.n_samples
+    smallest = max(SMALLEST_SAMPLE, 20 * (scaled.rows.n_features + len(problem.linear)), 20 * (len(scaled.starts) - 1))
+    sizes: list[int] = []
+    while (size := (sizes[0] if sizes else m) // GROWTH) >= smallest // 2:
+        sizes.insert(0, max(size, smallest))
+    return [] if problem.charge is Charge.HARD else sizes
+
+
+def solve_by_settling(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Point, CertifiedPoint]:
+    """Solve on samples of growing size, then on all rows."""
+    rng = np.random.default_rng(0)
+    first, *others = sample_sizes(scaled)
+    level = scaled.sampled(first, rng)
+    point = interior_point(scaled.problem, level.rows, level.layout, tol=1e-4, max_iter=max_iter)
+    best = Best(scaled, tol)
+    for size in [*others, 0]:
+        width = _width(level, point)
+        level = scaled.sampled(size, rng) if size else scaled
+        point = _settled_solve(level, point, width, 1e-4 if size else tol, max_iter, None if size else best)
+    return best.result(point)
+
+
+def _width(level: ScaledProblem, point: Point) -> float:
+    """How far from its kink a row must be to be settled: the error of a sampled solution; all rows at a collapse."""
+    spread = float(np.std(level.rows.scores(point.w)))
+    freedom = level.rows.n_features + len(point.theta)
+    return CAUTION * np.sqrt(freedom / level.n_samples) * spread if spread > 1e-3 else np.inf
+
+
+def _settled_solve(
+    level: ScaledProblem, point: Point, width: float, tol: float, max_iter: int, best: Best | None
+) -> Point:
+    """Rounds of settling, solving and verifying until ``best`` accepts (one round without it)."""
+    problem, rows = level.problem, level.rows
+    sorter = RowSorter(level)
+    s = rows.scores(point.w)
+    mu = 2 * min(width, 1.0)
+    for _ in range(MOST_ROUNDS):
+        paying = sorter.sort(s, point.theta, width)
+        value = level.penalty(point.w) + float(problem.linear @ point.theta) + paying.charge
+        if problem.charge is Charge.HINGE:
+            terms = Settled(-rows.adjoint(sorter.per_sample[1]), problem.flow(paying.group_weight))
+        else:
+            terms = quadratic_terms(level, paying)
+        layout, positions = _kept_rows(level, sorter)
+        before = point.iterations
+        point = interior_point(
+            problem, rows.take(positions), layout, tol=0.3 * tol, max_iter=max_iter, settled=terms, start=point, mu=mu,
+            unit=abs(value),
+        )  # fmt: skip
+        point = replace(point, iterations=before + point.iterations)
+        if best is None or point.status is Status.INTERRUPTED:
+            break
+        s = rows.scores(point.w)
+        a, _ = sorter.multipliers(s, point.theta, layout, point.multipliers)
+        point = replace(point, multipliers=a)
+        if best(point, s):
+            return replace(point, status=Status.CONVERGED)
+        width *= 0.25
+    return point
+
+
+def _kept_rows(level: ScaledProblem, sorter: RowSorter) -> tuple[RowLayout, NDArray[np.int64]]:
+    """The layout of the kept slacks, and the samples they belong to, bundle by bundle."""
+    problem, layout = level.problem, level.layout
+    slacks = np.flatnonzero(sorter.keep)
+    kept = sorter.kept
+    table = bundle_table(problem, np.cumsum(kept) - kept, kept)
+    home = np.repeat(layout.table[:, START] - layout.table[:, SLACK], kept)
+    return RowLayout(table, group_starts(problem, table), layout.cost[slacks], len(slacks)), slacks + home
