@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hullrank.problem.layout import RowLayout
 
 Floats = NDArray[np.float64]
+ENOUGH = 2_000_000  # numbers from which mean and scale are measured
 BLOCK = 32768  # numbers in a block of rows that stays in cache
 
 
@@ -84,9 +85,7 @@ class ScaledRows:
 
     def group_sums(self, layout: RowLayout) -> "GroupSums":
         """The map from row values to (G, n): for each group the sum of values_r times the sample of row r."""
-        sample = layout.row_sample if self.pick is None else self.pick[layout.row_sample]
-        shape = (len(layout.group_starts) - 1, self.X.shape[0])
-        return GroupSums(self, sp.csr_array((np.empty(len(sample)), sample, layout.group_starts), shape=shape))
+        return GroupSums(self, layout.row_sample if self.pick is None else self.pick[layout.row_sample], layout.group_starts)
 
     def take(self, positions: NDArray[np.integer]) -> "ScaledRows":
         """The rows at the given positions, copied."""
@@ -124,14 +123,18 @@ class GramOperator:
 
 @dataclass(frozen=True)
 class GroupSums:
-    """Sums of samples over the rows of each group, for any values of the rows."""
+    """Sums of samples over the rows of each group, for any values of the rows; rows of value 0 are not touched."""
 
     rows: ScaledRows
-    members: sp.csr_array
+    sample: NDArray[np.integer]
+    starts: NDArray[np.int64]
 
     def __call__(self, values: Floats) -> Floats:
-        rows, members = self.rows, self.members
-        members.data = values
+        rows, sample, starts = self.rows, self.sample, self.starts
+        if rows.pick is not None:
+            hot = np.flatnonzero(values)
+            values, sample, starts = values[hot], sample[hot], np.searchsorted(hot, starts)
+        members = sp.csr_array((values, sample, starts), shape=(len(starts) - 1, rows.X.shape[0]))
         sums = members @ rows.X
         if sp.issparse(sums):
             sums = sums.toarray()
@@ -141,13 +144,14 @@ class GroupSums:
 
 
 def scaled_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ScaledRows:
-    """A view of the picked rows, centred (if dense) and scaled to rms|x| = 1 under the weights."""
-    total = weights.sum()
+    """A view of the picked rows, centred (if dense) and scaled to rms|x| = 1; large X are measured on every k-th row."""
+    step = max(1, X.shape[0] * X.shape[1] // ENOUGH)
     if sp.issparse(X):
         Y = X[pick]
-        square = float(np.asarray(Y.multiply(Y).sum(axis=1)).ravel() @ weights) / total
+        square = float(np.asarray(Y.multiply(Y).sum(axis=1)).ravel() @ weights) / weights.sum()
         return ScaledRows(X, pick, None, _root(square))
-    Y = X[pick]
+    Y, weights = X[pick[::step]], weights[::step]
+    total = weights.sum()
     mean = weights @ Y / total
     Y -= mean
     return ScaledRows(X, pick, mean, _root(float(np.einsum("ij,ij,i", Y, Y, weights)) / total))

@@ -136,8 +136,8 @@ def _settling_refuses(scaled: ScaledProblem) -> str | None:
 SOLVERS = {
     solver.name: solver
     for solver in (
-        Solver("semismooth Newton", _newton_refuses, solve_by_newton),
         Solver("interior point on unsettled rows", _settling_refuses, solve_by_settling),
+        Solver("semismooth Newton", _newton_refuses, solve_by_newton),
         Solver("interior point", lambda scaled: None, _solve_by_interior_point),
     )
 }
