@@ -107,10 +107,12 @@ class _ListedAt:
         inside = np.flatnonzero(self._within(low, high))
         m, weights = self.pairs.n_rows, self.pairs.weights[inside]
         violated = sp.csr_array((weights, (self.pairs.hi[inside], self.pairs.lo[inside])), shape=(m, m))
-        degree = violated.sum(axis=0) + violated.sum(axis=1)
-        half = violated @ X
-        product = X.T @ (X.multiply(degree[:, None]) - 2 * half if sp.issparse(X) else degree[:, None] * X - 2 * half)
-        product = product.toarray() if sp.issparse(product) else product
+        degree = (violated.sum(axis=0) + violated.sum(axis=1))[:, None]
+        if sp.issparse(X):
+            product = (X.T @ (X.multiply(degree) - 2 * (violated @ X))).toarray()
+        else:
+            X = X - X.mean(axis=0)  # differences do not care, rounding errors do
+            product = X.T @ (degree * X - 2 * (violated @ X))
         return (product + product.T) / 2
 
     def _within(self, low: float, high: float) -> NDArray[np.bool_]:

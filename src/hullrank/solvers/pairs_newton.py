@@ -155,6 +155,8 @@ class _Search:
     def _step(self) -> None:
         """One Newton direction, followed until the slope is half as steep as at the start."""
         before, fresh = self.point, self.factor is None
+        if before.distance == 0:
+            return
         direction = self._direction()
         move = self.problem.X @ direction
         slope, length = float(before.gradient @ direction), 1.0

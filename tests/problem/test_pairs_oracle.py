@@ -1,0 +1,168 @@
+"""Sums over all pairs equal brute force over the pairs, for all pairs at once and for listed ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hullrank.data.queries import ranks_within
+from hullrank.exceptions import NoComparablePairError
+from hullrank.problem.all_pairs import AllPairs, comparable
+from hullrank.problem.pair_sets import ListedPairs
+from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
+
+WINDOWS = [(-np.inf, 1.0), (0.75, 1.25), (0.5, 1.0)]
+
+
+@st.composite
+def graded_samples(draw):
+    """Targets with ties, queries of one document and more, scores with ties and with pairs right at the margin."""
+    m = draw(st.integers(2, 40))
+    integers = lambda low, high: np.array(draw(st.lists(st.integers(low, high), min_size=m, max_size=m)))  # noqa: E731
+    targets = integers(0, draw(st.sampled_from([1, 3, 80])))
+    query = np.unique(integers(0, draw(st.sampled_from([0, 2, 20]))), return_inverse=True)[1]
+    weights = draw(st.sampled_from([np.ones(m), integers(0, 3).astype(float), integers(1, 50) / 7.0]))
+    scores = integers(-12, 12) / draw(st.sampled_from([4.0, 3.0, 10.0])) + draw(st.sampled_from([0.0, 100.0]))
+    return targets, query, weights, scores
+
+
+def brute_pairs(targets, query, weights, equal_queries=False):
+    """Every pair (hi, lo) with its weight, the weights summing to 1."""
+    pairs = [
+        (i, j, weights[i] * weights[j])
+        for i in range(len(targets))
+        for j in range(len(targets))
+        if query[i] == query[j] and targets[i] > targets[j] and weights[i] * weights[j] > 0
+    ]
+    hi, lo, omega = (np.array(column) for column in zip(*pairs, strict=True)) if pairs else (np.empty(0),) * 3
+    if equal_queries and pairs:
+        totals = np.bincount(query[hi], omega)
+        omega = omega / totals[query[hi]]
+    return hi.astype(int), lo.astype(int), omega / omega.sum() if pairs else omega
+
+
+def close(actual, expected, scale=1.0):
+    np.testing.assert_allclose(actual, expected, rtol=1e-10, atol=1e-12 * scale)
+
+
+@settings(max_examples=150, deadline=None)
+@given(graded_samples(), st.booleans())
+def test_all_sums_equal_brute_force(samples, equal_queries):
+    targets, query, weights, scores = samples
+    hi, lo, omega = brute_pairs(targets, query, weights, equal_queries)
+    rows, pairs = comparable(targets, query, weights, equal_queries=equal_queries)
+    if not len(hi):
+        assert pairs is None
+        return
+    assert pairs.n_pairs == len(hi)
+    X = np.column_stack([scores, np.sin(np.arange(len(scores))), np.ones(len(scores))])
+    v = np.cos(np.arange(len(scores)))
+    span = 1 + np.ptp(scores)
+    for one in (pairs, pairs.listed()):
+        assert one.n_pairs == len(hi)
+        at = one.at(scores[rows])
+        violated = scores[hi] < scores[lo] + 1.0
+        loss, coef = at.hinge()
+        close(loss, (omega * np.maximum(0, 1 - scores[hi] + scores[lo])).sum())
+        close(coef, scatter(omega * violated, hi, lo, len(scores))[rows])
+        for low, high in WINDOWS:
+            check_window(at, low, high, scores, hi, lo, omega, rows, X, v, span)
+
+
+def scatter(values, hi, lo, m):
+    return np.bincount(lo, values, m) - np.bincount(hi, values, m)
+
+
+def check_window(at, low, high, scores, hi, lo, omega, rows, X, v, span):
+    d = scores[hi] - scores[lo]
+    above, below = np.maximum(0, high - d), np.maximum(0, low - d)
+    inside = scores[hi] < scores[lo] + high
+    if low > -np.inf:
+        inside &= scores[hi] >= scores[lo] + low
+    ramp = at.ramp(low, high)
+    close(ramp.inside, (omega * inside).sum())
+    close(ramp.square, (omega * (above**2 - below**2)).sum(), span**2)
+    close(ramp.coef, scatter(omega * (above - below), hi, lo, len(scores))[rows], span)
+    close(at.laplacian(low, high, v[rows]), -scatter(omega * inside * (v[hi] - v[lo]), hi, lo, len(scores))[rows])
+    D = X[hi] - X[lo]
+    close(at.gram(low, high, X[rows]), D.T @ (D * (omega * inside)[:, None]), span**2)
+
+
+def test_gradient_and_hessian_are_derivatives():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 4, 80)
+    rows, pairs = every_pair(y, np.zeros(80, int), np.ones(80))
+    for loss in ("hinge", "squared_hinge"):
+        problem = PairProblem(X, pairs, 7.0, loss)
+        w, step = rng.normal(size=3) / 3, 1e-6
+
+        def charge(w, problem=problem):
+            return problem.charge(problem.pairs.at(X @ w), 0.7)
+
+        numeric = [(charge(w + e).value - charge(w - e).value) / (2 * step) for e in step * np.eye(3)]
+        np.testing.assert_allclose(X.T @ charge(w).coef, numeric, rtol=1e-6)
+        low, high, factor = problem.window(0.7)
+        numeric = [X.T @ (charge(w + e).coef - charge(w - e).coef) / (2 * step) for e in 1e-3 * step * np.eye(3)]
+        np.testing.assert_allclose(factor * charge(w).at.gram(low, high, X), 1e3 * np.array(numeric), rtol=1e-4)
+
+
+def test_few_and_many_ranks_at_scale():
+    """More ranks than any tree level, against the listed pairs."""
+    rng = np.random.default_rng(1)
+    for n_ranks in (2, 9, 70, 600):
+        m = 600
+        rank = ranks_within(rng.permutation(m) % n_ranks, np.zeros(m, int))
+        pairs = AllPairs(rank, np.zeros(m, np.int64), np.full(m, 1.0 / m))
+        scores = rng.normal(size=m)
+        for window in WINDOWS:
+            one, other = pairs.at(scores).ramp(*window), pairs.listed().at(scores).ramp(*window)
+            close(one.inside, other.inside)
+            close(one.square, other.square)
+            close(one.coef, other.coef)
+
+
+def test_counts_are_exact_for_a_million_rows():
+    m = 1_000_000
+    pairs = AllPairs(np.arange(m), np.zeros(m, np.int64), np.ones(m))
+    assert pairs.n_pairs == m * (m - 1) // 2
+
+
+def test_samples_keep_whole_small_queries_and_normalise():
+    rng = np.random.default_rng(2)
+    query = np.repeat(np.arange(400), 10)
+    rows, pairs = comparable(rng.integers(0, 3, 4000), query, rng.random(4000) + 0.5)
+    drawn, part = pairs.sample(800, seed=0)
+    assert 700 < len(drawn) <= 900
+    assert set(np.bincount(pairs.query[drawn])) <= {0, 10}
+    np.testing.assert_allclose(part.listed().weights.sum(), 1.0)
+    assert pairs.sample(4000, seed=0) is None
+
+
+def test_random_pairs_belong_to_one_query_and_differ():
+    rng = np.random.default_rng(3)
+    targets, query = rng.integers(0, 4, 300), rng.integers(0, 40, 300)
+    rows, pairs = random_pairs(targets, query, 5, np.random.RandomState(0))
+    hi, lo = rows[pairs.hi], rows[pairs.lo]
+    assert (targets[hi] > targets[lo]).all()
+    assert (query[hi] == query[lo]).all()
+    assert (np.bincount(pairs.hi, minlength=len(rows)) + np.bincount(pairs.lo, minlength=len(rows)) >= 5).all()
+    assert len(hi) == 5 * len(rows)
+
+
+def test_random_partners_are_uniform():
+    """Three samples 0 < 1 < 2 in one query: each draws each of the other two equally often."""
+    rows, pairs = random_pairs(np.array([2, 0, 1]), np.zeros(3, int), 30_000, np.random.RandomState(0))
+    counts = np.unique(np.stack([pairs.hi, pairs.lo]), axis=1, return_counts=True)[1]
+    np.testing.assert_allclose(counts / 90_000, 1 / 3, atol=0.01)
+
+
+@pytest.mark.parametrize("query", [np.zeros(4, int), np.arange(4)])
+def test_nothing_to_compare_is_an_error(query):
+    targets = np.ones(4) if not query.any() else np.arange(4)
+    with pytest.raises(NoComparablePairError, match="no two samples can be compared"):
+        every_pair(targets, query, np.ones(4))
+
+
+def test_few_pairs_are_listed_and_many_are_not():
+    assert isinstance(every_pair(np.arange(100), np.zeros(100, int), np.ones(100))[1], ListedPairs)
+    assert isinstance(every_pair(np.arange(1000), np.zeros(1000, int), np.ones(1000))[1], AllPairs)

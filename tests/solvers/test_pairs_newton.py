@@ -1,0 +1,264 @@
+"""The pair solver agrees with independent solvers, and its certificate is a true bound."""
+
+import itertools
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hullrank.problem import pairs as pair_module
+from hullrank.problem.certificate import Status
+from hullrank.problem.kernels import Gram
+from hullrank.problem.pairs import C_from_liblinear, C_from_paper, C_from_svm_rank, PairProblem, every_pair
+from hullrank.solvers import pairs_newton
+from hullrank.solvers.pairs_kernel import solve_kernel_pairs
+from hullrank.solvers.pairs_newton import solve_pairs
+
+LOSSES = ["hinge", "squared_hinge"]
+
+
+def data(m=40, n=3, grades=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n))
+    signal = X @ np.arange(1, n + 1) + rng.normal(size=m)
+    return X, np.digitize(signal, np.quantile(signal, np.arange(1, grades) / grades))
+
+
+def state(X, y, C=10.0, loss="hinge", query=None, weights=None, **options):
+    m = len(y)
+    query = np.zeros(m, np.int64) if query is None else query
+    rows, pairs = every_pair(y, query, np.ones(m) if weights is None else weights, **options)
+    return PairProblem(X[rows], pairs, C, loss)
+
+
+def conic(problem):
+    """Optimum of the problem over its listed pairs, by a conic solver."""
+    pairs = problem.pairs
+    D = problem.X[pairs.hi] - problem.X[pairs.lo]
+    w = cp.Variable(D.shape[1])
+    slack = cp.pos(1 - D @ w)
+    charge = slack if problem.loss == "hinge" else cp.square(slack)
+    objective = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + problem.C * pairs.weights @ charge))
+    objective.solve(cp.CLARABEL)
+    return objective.value, w.value
+
+
+@pytest.fixture
+def never_listed(monkeypatch):
+    """Small problems take the way of large ones."""
+    monkeypatch.setattr(pair_module, "LISTED_PAIRS", 0)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e4])
+@pytest.mark.parametrize("options", [{}, {"query_weight": "equal"}])
+def test_agrees_with_a_conic_solver(loss, C, options):
+    X, y = data()
+    query = np.random.default_rng(1).integers(0, 5, len(y))
+    weights = np.random.default_rng(2).random(len(y)) + 0.1
+    problem = state(X, y, C, loss, query, weights, **options)
+    value, w = conic(problem)
+    solution = solve_pairs(problem, tol=1e-9)
+    assert solution.certificate.status is Status.CONVERGED
+    np.testing.assert_allclose(solution.certificate.primal, value, rtol=1e-6)
+    np.testing.assert_allclose(solution.coef, w, atol=1e-4 * np.abs(w).max())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_all_pairs_unlisted_agree_with_listed(loss, monkeypatch):
+    X, y = data(300, 5, 7)
+    listed = solve_pairs(state(X, y, loss=loss), tol=1e-9)
+    monkeypatch.setattr(pair_module, "LISTED_PAIRS", 0)
+    swept = solve_pairs(state(X, y, loss=loss), tol=1e-9)
+    np.testing.assert_allclose(swept.certificate.primal, listed.certificate.primal, rtol=1e-8)
+    np.testing.assert_allclose(swept.coef, listed.coef, atol=1e-4)
+
+
+def subsets_problem(D, C):
+    """The paper's problem (9): one slack, a constraint for every sign pattern of the pairs."""
+    w, xi = cp.Variable(D.shape[1]), cp.Variable()
+    flips = np.array(list(itertools.product([0, 1], repeat=len(D))))[1:]
+    constraints = [2 * (flips @ D) @ w >= flips.sum(axis=1) - xi, xi >= 0]
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * xi), constraints)
+    problem.solve(cp.CLARABEL)
+    return problem.value, w.value
+
+
+def cutting_planes(D, C, epsilon=1e-7):
+    """The paper's algorithm 1: add the most violated constraint of (9), solve over those found, repeat."""
+    cuts, w, xi = [], np.zeros(D.shape[1]), 0.0
+    while True:
+        worst = 2 * D @ w < 1
+        violation = worst.sum() - 2 * D[worst].sum(axis=0) @ w
+        if violation < xi + epsilon:
+            return 0.5 * w @ w + C * violation, w
+        cuts.append((worst.sum(), 2 * D[worst].sum(axis=0)))
+        v, slack = cp.Variable(len(w)), cp.Variable()
+        found = [g @ v >= count - slack for count, g in cuts]
+        cp.Problem(cp.Minimize(0.5 * cp.sum_squares(v) + C * slack), [*found, slack >= 0]).solve(cp.CLARABEL)
+        w, xi = v.value, float(slack.value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_papers_problem_with_exponentially_many_constraints_is_ours(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(6, 2)), np.array([1, 1, 2, 2, 3, 3])
+    pairs = state(X, y).pairs
+    D = X[pairs.hi] - X[pairs.lo]
+    assert len(D) == 12
+    for C in (0.01, 0.3):
+        value, w = subsets_problem(D, C)
+        by_cuts = cutting_planes(D, C)
+        ours = solve_pairs(state(X, y, C_from_paper(C, 12)), tol=1e-10)
+        np.testing.assert_allclose(ours.certificate.primal / 4, value, rtol=1e-6)
+        np.testing.assert_allclose(by_cuts[0], value, rtol=1e-5)
+        np.testing.assert_allclose(ours.coef / 2, w, atol=1e-4)
+
+
+def test_conversions_of_C_state_the_peers_problems():
+    X, y = data(12, 2, 3)
+    query = np.repeat([0, 1], 6)
+    w = np.array([0.3, -0.2])
+    problem = state(X, y, 1.0, "hinge", query)
+    hinges = np.maximum(0, 1 - (X[problem.pairs.hi] - X[problem.pairs.lo]) @ w)
+    n = len(hinges)
+    at = problem.pairs.at(problem.X @ w)
+    np.testing.assert_allclose(C_from_svm_rank(3.0, n, 2) * at.hinge()[0], 3.0 / 2 * hinges.sum())
+    np.testing.assert_allclose(C_from_liblinear(3.0, n) * at.ramp(-np.inf, 1.0).square, 3.0 * (hinges**2).sum())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
+def test_lower_bound_is_below_every_objective(loss, tol, never_listed):
+    """The bound of a loose solve stays below the optimum, however early it stops."""
+    X, y = data(500, 6, 500, seed=3)
+    best = solve_pairs(state(X, y, 50.0, loss), tol=1e-10).certificate
+    for max_iter in (1, 3, 100):
+        found = solve_pairs(state(X, y, 50.0, loss), tol=tol, max_iter=max_iter).certificate
+        assert found.dual <= best.primal * (1 + 1e-12)
+        assert found.primal >= best.dual * (1 - 1e-12)
+        assert found.status is (Status.CONVERGED if found.relative_gap <= tol else Status.MAX_ITER)
+
+
+def test_kinks_of_integer_features_are_certified(never_listed):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (800, 4)).astype(float)
+    y = np.clip(np.round(X @ [1, 0.5, -1, 0.2] + 0.7 * rng.normal(size=800)), -2, 3)
+    certificate = solve_pairs(state(X, y, 100.0), tol=1e-6).certificate
+    assert certificate.status is Status.CONVERGED
+    assert certificate.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_small_data_reach_the_tightest_gap(loss):
+    X, y = data(20, 3)
+    certificate = solve_pairs(state(X, y, 5.0, loss), tol=1e-12).certificate
+    assert certificate.status is Status.CONVERGED
+    assert 0 <= certificate.relative_gap <= 1e-12
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sampled_hessians_and_warm_starts_reach_the_same_answer(loss, monkeypatch):
+    X, y = data(3000, 4, 3000)
+    whole = solve_pairs(state(X, y, 20.0, loss), tol=1e-8)
+    monkeypatch.setattr(pairs_newton, "SAMPLE_ROWS", 300)
+    monkeypatch.setattr(pairs_newton, "START_ROWS", 100)
+    sampled = solve_pairs(state(X, y, 20.0, loss), tol=1e-8)
+    assert sampled.certificate.status is Status.CONVERGED
+    np.testing.assert_allclose(sampled.certificate.primal, whole.certificate.primal, rtol=1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_conjugate_gradients_reach_the_same_answer(loss, monkeypatch):
+    X, y = data(400, 30, 400)
+    X *= np.logspace(-2, 2, 30)
+    whole = solve_pairs(state(X, y, 20.0, loss), tol=1e-7)
+    monkeypatch.setattr(pairs_newton, "DENSE_COLUMNS", 0)
+    stepwise = solve_pairs(state(X, y, 20.0, loss), tol=1e-7)
+    assert stepwise.certificate.status is Status.CONVERGED
+    np.testing.assert_allclose(stepwise.certificate.primal, whole.certificate.primal, rtol=2e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("listed", [0, 10**6])
+def test_sparse_equals_dense(loss, listed, monkeypatch):
+    monkeypatch.setattr(pair_module, "LISTED_PAIRS", listed)
+    X, y = data(200, 5)
+    X[np.abs(X) < 0.7] = 0.0
+    dense = solve_pairs(state(X, y, 10.0, loss), tol=1e-9)
+    sparse = solve_pairs(state(sp.csr_array(X), y, 10.0, loss), tol=1e-9)
+    np.testing.assert_allclose(sparse.coef, dense.coef, atol=1e-6)
+
+
+def test_constant_rows_give_zero_weights():
+    certificate = solve_pairs(state(np.ones((10, 2)), np.arange(10), 3.0)).certificate
+    assert certificate.primal == pytest.approx(3.0)
+    assert certificate.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_linear_kernel_equals_linear(loss):
+    X, y = data(60, 3)
+    problem = state(X, y, 10.0, loss)
+    linear = solve_pairs(problem, tol=1e-10)
+    kernel = solve_kernel_pairs(Gram(X, "linear"), problem.pairs, C=10.0, loss=loss, tol=1e-10)
+    np.testing.assert_allclose(X.T @ kernel.coef, linear.coef, atol=1e-6)
+    np.testing.assert_allclose(kernel.certificate.primal, linear.certificate.primal, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_kernel_agrees_with_a_conic_solver(loss):
+    X, y = data(30, 2)
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1))
+    pairs = state(X, y).pairs
+    values, vectors = np.linalg.eigh(K)
+    root = vectors * np.sqrt(values.clip(0))
+    expected, _ = conic(PairProblem(root, pairs, 20.0, loss))
+    solution = solve_kernel_pairs(Gram(K, "precomputed"), pairs, C=20.0, loss=loss, tol=1e-8)
+    scores = K @ solution.coef
+    slack = np.maximum(0, 1 - scores[pairs.hi] + scores[pairs.lo]) ** (1 if loss == "hinge" else 2)
+    primal = 0.5 * solution.coef @ scores + 20.0 * pairs.weights @ slack
+    np.testing.assert_allclose(primal, expected, rtol=1e-6)
+    np.testing.assert_allclose(solution.certificate.primal, primal, rtol=1e-8)
+    assert solution.certificate.dual <= expected * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_approximated_kernel_says_what_it_certifies(loss):
+    X, y = data(200, 2)
+    pairs, gram = state(X, y).pairs, Gram(X, "rbf", 0.5)
+    exact = solve_kernel_pairs(gram, pairs, C=20.0, loss=loss, tol=1e-6).certificate
+    near = solve_kernel_pairs(gram, pairs, C=20.0, loss=loss, rank=20, tol=1e-6)
+    assert np.count_nonzero(near.coef) <= 20
+    assert "rank 20" in near.certificate.scope
+    assert exact.scope == "the stated problem"
+    assert near.certificate.primal >= exact.dual * (1 - 1e-9)
+    bound = float(near.certificate.scope.rsplit(" ", 1)[1])
+    assert bound <= exact.primal
+    whole = solve_kernel_pairs(gram, pairs, C=20.0, loss=loss, rank=200, tol=1e-6).certificate
+    np.testing.assert_allclose(whole.primal, exact.primal, rtol=1e-9)
+
+
+def test_reports_progress(capsys):
+    X, y = data()
+    solve_pairs(state(X, y), verbose=1)
+    assert "gap" in capsys.readouterr().out
+
+
+def test_interrupt_keeps_the_best_so_far(monkeypatch, never_listed):
+    X, y = data(300, 4)
+    problem = state(X, y, 100.0)
+    step, calls = pairs_newton._Search._step, []
+
+    def interrupted(self):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        step(self)
+
+    monkeypatch.setattr(pairs_newton._Search, "_step", interrupted)
+    certificate = solve_pairs(problem, tol=1e-10).certificate
+    assert certificate.status is Status.INTERRUPTED
+    assert certificate.iterations == 2
+    assert certificate.dual <= certificate.primal
