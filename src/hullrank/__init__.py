@@ -21,6 +21,8 @@ _HOME = {
     "SumOfMarginsClassifier": "models.margins",
     "SwappedPairsRanker": "models.pairs",
     "SampledPairsRanker": "models.pairs",
+    "ExactRanker": "models.exact",
+    "LinearRelaxationRanker": "models.exact",
     "OrdinalCalibrator": "models.calibration",
     "PRank": "baselines.prank",
     "RankBoost": "baselines.rankboost",

@@ -1,13 +1,14 @@
 """Bounds of cells of directions, compiled.
 
-Conventions. A box is c +- r on a facet of the cube |w|_inf = 1 (one r_j is 0), stored as one row [c, r, bound]. For a unit pair direction D
-write m = D.c and h = sum_j |D_j| r_j: on the box D.w stays in [m - h, m + h]. ``pad`` bounds the rounding of m and h; m is kept rounded up
-by it. A pool holds lists of pairs as columns: rows 0..d-1 are D, row d is the weight g.
+Conventions. A box is c +- r on a facet of the cube |w|_inf = 1 (one r_j is 0), stored as one row [c, r, bound]. For a
+unit pair direction D write m = D.c and h = sum_j |D_j| r_j: on the box D.w stays in [m - h, m + h]. ``pad`` bounds
+the rounding of m and h; m is kept rounded up by it. A pool holds lists of pairs as columns: rows 0..d-1 are D, row d
+is the weight g.
 
   count bound   B0 = sum g [m + h > 0]
-  centre cut    [D.w > 0] <= 1 + l D.w for every 0 <= l <= 1 / (h - m); with l = [m < 0] / (h - m) the sum over pairs is linear:
+  centre cut    [D.w > 0] <= 1 + l D.w for every 0 <= l <= 1 / (h - m); with l = [m < 0] / (h - m) the sum is linear:
                 F(w) <= B0 + S0 + s.(w - c),  S0 = sum g l m,  s = sum g l D
-  range cut     a better w needs B0 + S0 + s.(w - c) > best: a half-space, which shrinks the box coordinate by coordinate
+  range cut     a better w needs B0 + S0 + s.(w - c) > best: a half-space, which shrinks the box along each axis
 """
 
 from typing import Any
@@ -49,7 +50,7 @@ def _count_open(n: int, m: Array, h: Array, pad: Any) -> int:
 
 @njit(error_model="numpy")
 def _compact(pool: Array, at: int, n: int, to: int, m: Array, h: Array, index: Array, pad: Any) -> tuple[int, float]:
-    """Copy the undecided pairs to ``to``, padded to whole SIMD blocks; returns their number and the weight already won."""
+    """Copy the undecided pairs to ``to``, padded to whole SIMD blocks; returns their number and the weight won."""
     d = pool.shape[0] - 1
     zero = pad - pad
     two = pad + pad
@@ -126,7 +127,7 @@ def _size(pool: Array, at: int, n: int, j: int) -> Any:
 
 @njit(error_model="numpy")
 def _cut_box(pool: Array, at: int, n: int, cut: Array, box: Array, value: float, level: float) -> float:
-    """The cut's bound on the box, given its value at the centre; what the range cut leaves of the box is stored back."""
+    """The cut's bound on the box, given its value at the centre; the box shrinks to what the range cut leaves."""
     d = (box.size - 1) // 2
     slopes = np.empty(d)
     for j in range(d):
@@ -145,7 +146,7 @@ def _cut_box(pool: Array, at: int, n: int, cut: Array, box: Array, value: float,
 
 @njit(error_model="numpy")
 def _split(pool: Array, at: int, n: int, c: Array, r: Array, axes: Array, m: Array, h: Array, real: Array) -> int:
-    """Halve the coordinates along which the pairs are widest; c, m, h move to the lowest orthant. Returns their number."""
+    """Halve the coordinates along which pairs are widest; c, m, h move to the lowest orthant. Returns their number."""
     d = c.size
     width = np.empty(d)
     for j in range(d):
@@ -168,13 +169,22 @@ def _split(pool: Array, at: int, n: int, c: Array, r: Array, axes: Array, m: Arr
 
 @njit(error_model="numpy")
 def search_boxes(
-    pool: Array, work: Array, index: Array, stack: Array, plan: Array, limits: Array, axes: Array, out: Array, best: Array
+    pool: Array,
+    work: Array,
+    index: Array,
+    stack: Array,
+    plan: Array,
+    limits: Array,
+    axes: Array,
+    out: Array,
+    best: Array,
 ) -> tuple[int, int, int]:
     """Depth-first search below the box in stack[0, 0]; the pairs are the first ``plan[0, 1]`` columns of the pool.
 
-    A visited box keeps the list of its undecided pairs and is cut into orthants, all bounded on that list. ``limits`` = [best value, step,
-    smallest radius, most pair bounds, most cells, rounding of a sum, pad]. Boxes still open when a limit is met go to ``out``; ``best``
-    takes a better value and its w. Returns the number of open boxes, of cells and of pair bounds.
+    A visited box keeps the list of its undecided pairs and is cut into orthants, all bounded on that list. ``limits``
+    = [best value, step, smallest radius, most pair bounds, most cells, rounding of a sum, pad]. Boxes still open when
+    a limit is met go to ``out``; ``best`` takes a better value and its w. Returns the number of open boxes, of cells
+    and of pair bounds.
     """
     d = pool.shape[0] - 1
     m = work[0]
@@ -210,7 +220,9 @@ def search_boxes(
             real[j] = c[j]
             radii[j] = r[j]
             widest = max(widest, r[j])
-        full = at + 2 * n + 64 > pool.shape[1] or level + 1 >= LEVELS or opened + LEVELS * stack.shape[1] >= out.shape[0]
+        full = (
+            at + 2 * n + 64 > pool.shape[1] or level + 1 >= LEVELS or opened + LEVELS * stack.shape[1] >= out.shape[0]
+        )
         if widest < limits[2] or bounds > limits[3] or cells >= limits[4] or full:
             for j in range(2 * d + 1):
                 out[opened, j] = box[j]
@@ -266,13 +278,22 @@ def search_boxes(
 
 @njit(error_model="numpy")
 def sweep_cell(
-    D: Array, weight: Array, owner: Array, base: Array, multiplicity: Array, gain: Array, cell: Array, level: float, bins: Array
+    D: Array,
+    weight: Array,
+    owner: Array,
+    base: Array,
+    multiplicity: Array,
+    gain: Array,
+    cell: Array,
+    level: float,
+    bins: Array,
 ) -> float:
     """Bound of F on a swept cell: coordinates 1.. in a box, coordinate 0 anywhere in an interval, cut into bins.
 
-    ``cell`` = [c, r, s0, s1]: t = w_0 runs over s / (1 - |s|) for s in [s0, s1]. Pair p can be won where t D_0 + D.c + h > 0: an interval
-    of bins, rounded outwards. Per bin an owner's count is at most the number of its pairs that can be won there; owners of multiplicity 1 stand on
-    distinct ranks. The interval shrinks to the bins that reach ``level``.
+    ``cell`` = [c, r, s0, s1]: t = w_0 runs over s / (1 - |s|) for s in [s0, s1]. Pair p can be won where t D_0 + D.c
+    + h > 0: an interval of bins, rounded outwards. Per bin an owner's count is at most the number of its pairs that
+    can be won there; owners of multiplicity 1 stand on distinct ranks. The interval shrinks to the bins that reach
+    ``level``.
     """
     d = D.shape[0]
     n_bins = bins.shape[1]

@@ -1,8 +1,9 @@
 """Rank statistics of a linear score as a function of which hyperplanes the direction w lies above.
 
-Every statistic here reads  F(w) = constant + sum_i m_i a(b_i + sum_{p owned by i} g_p [D_p.w > 0]):  an owner i is a (distinct) positive
-sample, its pairs p are the samples it may beat, D_p = x_i - x_k, and a is the table of rank weights. AUC has one owner and a(c) = c. Ties
-are errors; F is constant on the open cells of the arrangement {w: D_p.w = 0}, and its maximum is attained in one of them.
+Every statistic here reads  F(w) = constant + sum_i m_i a(b_i + sum_{p owned by i} g_p [D_p.w > 0]):  an owner i is a
+(distinct) positive sample, its pairs p are the samples it may beat, D_p = x_i - x_k, and a is the table of rank
+weights. AUC has one owner and a(c) = c. Ties are errors; F is constant on the open cells of the arrangement {w: D_p.w
+= 0}, and its maximum is attained in one of them.
 """
 
 from collections.abc import Sequence

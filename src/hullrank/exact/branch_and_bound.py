@@ -1,9 +1,10 @@
 """Spatial branch and bound over directions: the best rank statistic of a linear score, with a proof.
 
-Directions are covered by cells, the cell of the largest bound is cut first, and a cell whose bound does not exceed the best value is
-dropped. Large cells are swept (their bound is a profile along one coordinate), small ones are boxes with centre cuts (``_loops``). Where the
-undecided pairs of a small cell do not span the space they have a common zero, and the cell is decided by the arrangement they form in their
-span (one dimension less, or more); two dimensions are swept exactly.
+Directions are covered by cells, the cell of the largest bound is cut first, and a cell whose bound does not exceed
+the best value is dropped. Large cells are swept (their bound is a profile along one coordinate), small ones are boxes
+with centre cuts (``_loops``). Where the undecided pairs of a small cell do not span the space they have a common
+zero, and the cell is decided by the arrangement they form in their span (one dimension less, or more); two dimensions
+are swept exactly.
 """
 
 import heapq
@@ -37,6 +38,8 @@ _SWEEP_FROM = 7
 """Dimension from which pair sums are swept first: below it boxes alone prove sooner."""
 _SWEPT_RADIUS = 0.12
 _LOOK_RADIUS = 0.05
+_ROUND = 64
+_SLICE = 5
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,7 @@ class Outcome:
     w: Floats | None
 
 
-def maximise(
-    arrangement: Arrangement, clock: Clock, *, known: float = -np.inf, planes: int = 60, seed: int = 0
-) -> Outcome:
+def maximise(arrangement: Arrangement, clock: Clock, *, known: float = -np.inf, seed: int = 0) -> Outcome:
     """Maximum of F over all directions; values up to ``known`` need not be found."""
     if not len(arrangement.D):
         value = arrangement.top
@@ -60,7 +61,7 @@ def maximise(
         value, v = maximise_flat(arrangement.transformed(basis))
         clock.cells += 1
         return Outcome(value, max(value, known), basis @ v if value > known else None)
-    search = BranchAndBound(arrangement, basis, clock, known=known, planes=planes, seed=seed, nested=True)
+    search = BranchAndBound(arrangement, basis, clock, known=known, seed=seed, nested=True)
     search.run()
     return Outcome(search.value, search.bound, search.w)
 
@@ -76,7 +77,6 @@ class BranchAndBound:
         *,
         start: Floats | None = None,
         known: float = -np.inf,
-        planes: int = 200,
         seed: int = 0,
         nested: bool = False,
     ) -> None:
@@ -90,15 +90,14 @@ class BranchAndBound:
         first = np.linalg.pinv(T) @ start if start is not None else white.D.T @ white.weight
         self.planes = PlaneSearch(white, first if first.any() else np.ones(len(first)), rng)
         self._found(known, None)
-        self.planes.run(planes)
-        clock.cells += planes
+        self._sweep_planes(60 if nested else 40 * basis.shape[1])
         inner = centred_coordinates(white, self.planes.w, rng)
         self._to_white = inner
         self._from_white = T
         self.local = white.transformed(inner)
-        self._note_planes()
         self._boxes = _BoxSearch(self.local) if arrangement.gain is None else None
         self._sweeper = _Sweeper(self.local)
+        self._hard = len(first) >= _SWEEP_FROM
         self._heap: list[tuple[float, int, bool, Floats]] = []
         self._ticket = count()
         self._stuck = -np.inf
@@ -129,7 +128,13 @@ class BranchAndBound:
     def _found(self, value: float, white: Floats | None) -> None:
         self.value, self._white = value, white
 
-    def _note_planes(self) -> None:
+    def _sweep_planes(self, most: int) -> None:
+        """So many planes, in slices that end with the clock."""
+        for _ in range(0, most, 10):
+            if self.clock.expired:
+                break
+            self.planes.run(10)
+            self.clock.cells += 10
         if self.planes.value > self.value:
             self._found(self.planes.value, self.planes.w)
 
@@ -138,11 +143,14 @@ class BranchAndBound:
         value = min(value, self.local.value(v))
         if value > self.value:
             self._found(value, self._to_white @ v)
-            if not self.nested:
-                self.planes.begin(self._white)
-                self.planes.run(10 * len(v))
-                self.clock.cells += 10 * len(v)
-                self._note_planes()
+
+    def _feed_back(self) -> None:
+        """Polish a new best direction by planes through it; in high dimensions keep looking for one anyway."""
+        if self.nested:
+            return
+        if self._white is not None and self.value > self.planes.value:
+            self.planes.begin(self._white)
+            self._sweep_planes(10 * len(self._white))
 
     def _push(self, cells: Iterable[Floats], bound: float, *, swept: bool) -> None:
         for cell in cells:
@@ -159,8 +167,12 @@ class BranchAndBound:
             self._push([cell], self._sweeper.bound(cell, self.value + self.step), swept=True)
 
     def _round(self, pool: ThreadPoolExecutor) -> None:
+        """Look at a few cells, and in high dimensions, where proofs are far, at a few planes meanwhile."""
+        slice_ = pool.submit(self.planes.run, _SLICE) if self._hard and not self.nested else None
         batch: list[Floats] = []
-        while self._heap and len(batch) < _BATCH and not self.clock.expired:
+        for _ in range(_ROUND):
+            if not self._heap or len(batch) == _BATCH or self.clock.expired:
+                break
             negative, _, swept, cell = heapq.heappop(self._heap)
             if -negative < self.value + self.step:
                 continue
@@ -170,14 +182,23 @@ class BranchAndBound:
                 batch.append(cell)
             else:
                 self._resolve(cell)
-        if batch and self._boxes is not None:
-            ample = next(self._ticket) > 200
-            results = pool.map(lambda work: self._boxes.expand(*work, self, ample), zip(range(_BATCH), batch))
-            for box, (cells, opened, value, v) in zip(batch, list(results), strict=True):
-                self.clock.cells += cells
-                if value > self.value:
-                    self._offer(v, value)
-                self._push(opened, float(box[-1]), swept=False)
+        self._expand(batch, pool)
+        if slice_ is not None:
+            slice_.result()
+            self._sweep_planes(0)
+        self._feed_back()
+
+    def _expand(self, batch: list[Floats], pool: ThreadPoolExecutor) -> None:
+        boxes = self._boxes
+        if boxes is None or not batch:
+            return
+        ample = next(self._ticket) > 200
+        results = list(pool.map(lambda slot: boxes.expand(slot, batch[slot], self, ample), range(len(batch))))
+        for box, (cells, opened, value, v) in zip(batch, results, strict=True):
+            self.clock.cells += cells
+            if value > self.value:
+                self._offer(v, value)
+            self._push(opened, float(box[-1]), swept=False)
 
     def _radius(self, box: Floats) -> float:
         d = self.local.D.shape[1]
@@ -295,9 +316,7 @@ class _BoxSearch:
             np.empty(d + 1),
         )
 
-    def expand(
-        self, slot: int, box: Floats, search: BranchAndBound, ample: bool
-    ) -> tuple[int, Floats, float, Floats]:
+    def expand(self, slot: int, box: Floats, search: BranchAndBound, ample: bool) -> tuple[int, Floats, float, Floats]:
         """Search below one box: cells looked at, boxes left open, and the best value with its direction."""
         from hullrank.exact._loops import search_boxes
 

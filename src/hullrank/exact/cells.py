@@ -18,7 +18,7 @@ def facet_boxes(d: int, bound: float) -> Iterator[Floats]:
 
 
 def swept_cells(d: int) -> Iterator[Floats]:
-    """All directions (t, u): u on a facet of the cube of the last d - 1 coordinates, t = s / (1 - |s|) in three ranges."""
+    """All directions (t, u): u on a facet of the cube in d - 1 dimensions, t = s / (1 - |s|) in one of three ranges."""
     for j in range(1, d):
         for side in (1.0, -1.0):
             for low, high in ((-0.5, 0.5), (0.5, 1.0), (-1.0, -0.5)):
@@ -54,7 +54,7 @@ def halves(box: Floats, j: int) -> Iterator[Floats]:
 
 
 def split_swept(cell: Floats, spread: Floats, n_bins: int) -> Iterator[Floats]:
-    """A swept cell cut in two: along the box coordinate that widens the pairs most, or along the sweep if that is long."""
+    """A swept cell cut in two: along the box coordinate that widens pairs most, or along the sweep if that is long."""
     d = len(spread)
     low, high = cell[2 * d :]
     nearest = 0.0 if low * high <= 0 else min(abs(low), abs(high))

@@ -11,6 +11,7 @@ class Clock:
     seconds: float
     max_cells: float = float("inf")
     allowed_gap: float = 0.0
+    verbose: int = 0
     cells: int = 0
     trace: list[tuple[float, float, float]] = field(default_factory=list)
     _begin: float = field(default_factory=time.perf_counter)
@@ -34,3 +35,5 @@ class Clock:
         """Add to the trace if value or bound changed."""
         if not self.trace or self.trace[-1][1:] != (value, bound):
             self.trace.append((self.elapsed, value, bound))
+            if self.verbose:
+                print(f"{self.elapsed:8.2f} s  {self.cells:>12,} cells  value {value:.10g}  bound {bound:.10g}")

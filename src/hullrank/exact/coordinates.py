@@ -13,9 +13,8 @@ _RANK = 1e-9
 
 def spanning(D: Floats) -> Floats:
     """(d, r) orthonormal basis of the span of the unit rows D."""
-    if len(D) > 4 * D.shape[1]:
-        D = np.linalg.qr(D, mode="r")
-    _, singular, rows = np.linalg.svd(D, full_matrices=False)
+    tall = len(D) > 4 * D.shape[1]
+    _, singular, rows = np.linalg.svd(np.linalg.qr(D)[1] if tall else D, full_matrices=False)
     return rows[singular > _RANK].T
 
 

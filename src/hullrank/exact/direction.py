@@ -13,8 +13,8 @@ Floats = NDArray[np.float64]
 def settle(statement: Statement, w: Floats) -> tuple[Floats, Fraction]:
     """The largest-margin direction that wins every pair w wins, scaled to max |w_j| = 1, and its exact value.
 
-    The margin is the smallest score difference of a won pair per unit of |w|, in standard deviations of the columns. If rounding makes that
-    direction lose a pair, w itself is returned.
+    The margin is the smallest score difference of a won pair per unit of |w|, in standard deviations of the columns.
+    If rounding makes that direction lose a pair, w itself is returned.
     """
     scale = column_scale(statement.X)
     D = (statement.X[statement.above] - statement.X[statement.below]) / scale

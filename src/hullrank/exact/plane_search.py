@@ -14,8 +14,8 @@ _ELITE = 8
 class PlaneSearch:
     """Repeated sweeps of planes through the current direction, with restarts near the best ends found so far.
 
-    The second direction of a plane is an axis, random, the gradient of a smoothed AUC, or leads to another good end. A start ends when
-    10 d planes in a row gave nothing.
+    The second direction of a plane is an axis, random, the gradient of a smoothed AUC, or leads to another good end.
+    A start ends when 10 d planes in a row gave nothing.
     """
 
     def __init__(self, arrangement: Arrangement, start: Floats, rng: np.random.Generator) -> None:

@@ -14,8 +14,9 @@ _THIN = 1e-11
 def sweep_plane(arrangement: Arrangement, A: Floats, B: Floats) -> tuple[float, float, float]:
     """Maximum of F over w = cos a + sin b for A = D a, B = D b; returns (value, cos, sin).
 
-    Pair p changes sides at tan = -A_p / B_p. Sorted, these are the ends of the open arcs; F on each follows by prefix sums, O(P log P) in all.
-    Of the best arcs the widest is taken, at its middle. Arcs thinner than rounding are ties and are passed over.
+    Pair p changes sides at tan = -A_p / B_p. Sorted, these are the ends of the open arcs; F on each follows by prefix
+    sums, O(P log P) in all. Of the best arcs the widest is taken, at its middle. Arcs thinner than rounding are ties
+    and are passed over.
     """
     moving = np.flatnonzero(np.abs(B) > _FLAT)
     t = -A[moving] / B[moving]

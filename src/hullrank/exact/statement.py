@@ -17,12 +17,38 @@ Indices = NDArray[np.intp]
 _MOST_NUMBERS = 200_000_000
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Distinct samples that compare: rows, grades, weights and queries."""
+
+    X: Floats
+    codes: Indices
+    weights: Floats
+    query: Indices
+
+
 class Statement(Protocol):
     """A rank statistic of distinct rows X; pair p asks that row ``above[p]`` scores above row ``below[p]``."""
 
-    X: Floats
-    above: Indices
-    below: Indices
+    @property
+    def X(self) -> Floats:
+        """The distinct rows."""
+        ...
+
+    @property
+    def above(self) -> Indices:
+        """Row that should score higher, per pair."""
+        ...
+
+    @property
+    def below(self) -> Indices:
+        """Row that should score lower, per pair."""
+        ...
+
+    @property
+    def rows(self) -> Rows:
+        """The samples behind X, for methods that start the search."""
+        ...
 
     @property
     def arrangement(self) -> Arrangement:
@@ -43,10 +69,19 @@ class Statement(Protocol):
 class PairStatement:
     """AUC: the weight of the comparable pairs ranked right, ties wrong; rows are distinct within grade and query."""
 
-    X: Floats
-    weights: Floats
+    rows: Rows
     above: Indices
     below: Indices
+
+    @property
+    def X(self) -> Floats:
+        """The distinct rows."""
+        return self.rows.X
+
+    @property
+    def weights(self) -> Floats:
+        """Their weights."""
+        return self.rows.weights
 
     @cached_property
     def arrangement(self) -> Arrangement:
@@ -73,6 +108,7 @@ class PairStatement:
 class RankStatement:
     """sum over positives of a(samples strictly below); rows are distinct, with counts of positives and negatives."""
 
+    rows: Rows
     X: Floats
     positive: Floats
     negative: Floats
@@ -112,30 +148,44 @@ class RankStatement:
         return sum(earned, Fraction(0))
 
 
-def state_pairs(X: Floats, codes: Indices, weights: Floats, query: Indices) -> PairStatement:
-    """All pairs of different grade in one query; equal rows of one grade and query are joined."""
+def join_rows(X: Floats, codes: Indices, weights: Floats, query: Indices) -> Rows:
+    """Equal rows of one grade and query joined, in sorted order; rows without weight left out."""
+    keep = weights > 0
+    X, codes, weights, query = X[keep], codes[keep], weights[keep], query[keep]
     keys = np.column_stack([query, codes, X])
     _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    rows, codes, query = X[first], codes[first], query[first]
-    pairs = [_pairs_of(np.flatnonzero(query == q), codes) for q in np.unique(query)]
+    rows = Rows(X[first], codes[first], np.bincount(group.ravel(), weights).astype(np.float64), query[first])
+    mixed = [q for q in np.unique(rows.query) if len(np.unique(rows.codes[rows.query == q])) > 1]
+    if not mixed:
+        raise NoComparablePairError(
+            f"no two of the {len(weights)} samples (of one query) have different targets (y has one class), so there is "
+            "nothing to rank; pass at least 2 samples that compare"
+        )
+    members = np.isin(rows.query, mixed)
+    if all((rows.X[members & (rows.query == q)] == rows.X[rows.query == q][0]).all() for q in mixed):
+        raise HullrankError(
+            "all rows of X that compare are equal, so every score function ties them; give rows that differ"
+        )
+    return rows
+
+
+def state_pairs(X: Floats, codes: Indices, weights: Floats, query: Indices) -> PairStatement:
+    """All pairs of different grade in one query."""
+    rows = join_rows(X, codes, weights, query)
+    pairs = [_pairs_of(np.flatnonzero(rows.query == q), rows.codes) for q in np.unique(rows.query)]
     above, below = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
-    if not len(above):
-        raise NoComparablePairError("no two samples (of one query) have different targets, so there is nothing to rank")
     _check_size(len(above), X.shape[1])
-    _check_rows(rows, above, below)
-    return PairStatement(rows, np.bincount(group.ravel(), weights), above, below)
+    return PairStatement(rows, above, below)
 
 
-def state_ranks(X: Floats, positive: NDArray[np.bool_], weights: Floats, gain: Floats) -> RankStatement:
+def state_ranks(X: Floats, positive: Indices, weights: Floats, gain: Floats) -> RankStatement:
     """The statistic with table ``gain``; weights are counts of repeated samples."""
-    rows, group = np.unique(X, axis=0, return_inverse=True)
-    if len(rows) == 1:
-        raise HullrankError("all rows of X are equal, so every score function ties them; give rows that differ")
-    group = group.ravel()
-    ups = np.bincount(group, weights * positive, len(rows))
-    statement = RankStatement(rows, ups, np.bincount(group, weights, len(rows)) - ups, gain)
-    _check_size(int((ups > 0).sum()) * len(rows), X.shape[1])
-    return statement
+    samples = join_rows(X, positive, weights, np.zeros(len(X), dtype=np.intp))
+    rows, group = np.unique(samples.X, axis=0, return_inverse=True)
+    counts = np.zeros((2, len(rows)))
+    np.add.at(counts, (samples.codes, group.ravel()), samples.weights)
+    _check_size(int((counts[1] > 0).sum()) * len(rows), X.shape[1])
+    return RankStatement(samples, rows, counts[1], counts[0], gain)
 
 
 def exact_order(X: Floats, w: Floats) -> Indices:
@@ -172,8 +222,3 @@ def _check_size(pairs: int, features: int) -> None:
             f"{pairs:,} pairs of {features} features do not fit the exact search, which holds every pair; fit a sample of "
             f"the rows, or use SwappedPairsRanker"
         )
-
-
-def _check_rows(X: Floats, above: Indices, below: Indices) -> None:
-    if (X[above] == X[below]).all():
-        raise HullrankError("all rows of X that compare are equal, so every score function ties them; give rows that differ")

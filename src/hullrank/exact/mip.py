@@ -1,0 +1,135 @@
+"""Rank statistics as mixed-integer programs (Bertsimas, Chang and Rudin 2010), for HiGHS and for export.
+
+P_AUC(eps):  max sum_p g_p z_p  with  z_p <= D_p.w + 1 - eps,  |w_j| <= 1,  z binary  (the scores v are substituted).
+P_RRF(eps):  z_ik as above for each positive i and each other sample k, t_il binary with weight a_l - a_{l-1} for the
+levels l where a rises. Beside the formulation of the paper: z_ii is left out, z_ik + z_ki <= 1, t_il falls with l,
+and sum_l (l - l') t_il <= sum_k z_ik over consecutive rising levels l' < l, which implies each row of the paper.
+
+z = 0 still asks for D.w >= eps - 1, so eps is a margin relative to the worst violation; at the tolerance of a solver
+the answer may be wrong in any way, and is recounted.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hullrank.exact.statement import PairStatement, RankStatement, Statement
+from hullrank.solvers.linear_program import LinearProgram, ProgramSolution, solve_mip
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RankProgram:
+    """The program (a minimisation of -F + constant), and the way from a direction to a feasible point."""
+
+    program: LinearProgram
+    differences: Floats
+    weight: Floats
+    owner: NDArray[np.intp]
+    levels: Floats
+    epsilon: float
+    constant: float
+
+    def point(self, w: Floats) -> Floats:
+        """w scaled into the feasible set, with the z and t that it earns."""
+        products = self.differences @ w
+        shrink = (1.0 - self.epsilon) * 0.999999 / max(1e-300, -float(products.min()))
+        scale = min(1.0 / np.abs(w).max(), shrink)
+        won = products * scale >= self.epsilon
+        counts = np.bincount(self.owner, self.weight * won)
+        reached = (counts[:, None] >= self.levels - 1).astype(np.float64) if len(self.levels) else np.empty(0)
+        return np.concatenate([w * scale, won.astype(np.float64), reached.ravel()])
+
+    def solve(self, time_limit: float, start: Floats) -> tuple[Floats, float, float, ProgramSolution]:
+        """w, the value and the upper bound that HiGHS claims, and its answer."""
+        answer = solve_mip(self.program, time_limit=time_limit, start=self.point(start))
+        w = answer.x[: self.differences.shape[1]] if len(answer.x) else start
+        return w, self.constant - answer.objective, self.constant - answer.bound, answer
+
+
+def rank_program(statement: Statement, epsilon: float) -> RankProgram:
+    """P_AUC or P_RRF of a statement."""
+    D = statement.X[statement.above] - statement.X[statement.below]
+    if isinstance(statement, PairStatement):
+        weight = statement.weights[statement.above] * statement.weights[statement.below]
+        return _pair_program(D, weight, epsilon)
+    assert isinstance(statement, RankStatement)
+    return _functional_program(statement, D, epsilon)
+
+
+def _pair_program(D: Floats, weight: Floats, epsilon: float) -> RankProgram:
+    P, d = D.shape
+    program = LinearProgram(
+        np.concatenate([np.zeros(d), -weight]),
+        sp.hstack([sp.csr_array(-D), sp.eye_array(P)], format="csc"),
+        np.full(P, -np.inf),
+        np.full(P, 1.0 - epsilon),
+        np.concatenate([np.full(d, -1.0), np.zeros(P)]),
+        np.ones(d + P),
+        np.arange(d + P) >= d,
+    )
+    return RankProgram(program, D, weight, np.zeros(P, dtype=np.intp), np.empty(0), epsilon, 0.0)
+
+
+def _functional_program(statement: RankStatement, D: Floats, epsilon: float) -> RankProgram:
+    P, d = D.shape
+    owners = np.flatnonzero(statement.positive)
+    owner = np.searchsorted(owners, statement.above)
+    weight = (statement.positive + statement.negative)[statement.below]
+    rises = np.flatnonzero(np.diff(statement.gain) > 0)
+    levels = (rises + 2).astype(np.float64)
+    T = len(owners) * len(levels)
+    multiplicity = statement.positive[owners]
+    cost = np.outer(multiplicity, np.diff(statement.gain)[rises]).ravel()
+    steps = np.diff(np.concatenate([[1.0], levels]))
+    earn = sp.hstack(
+        [
+            sp.csr_array((weight * -1.0, (owner, np.arange(P))), shape=(len(owners), P)),
+            sp.kron(sp.eye_array(len(owners)), steps[None, :]),
+        ]
+    )
+    falls = sp.kron(sp.eye_array(len(owners)), _falling(len(levels)))
+    rows = sp.vstack(
+        [
+            sp.hstack([sp.csr_array(-D), sp.eye_array(P), sp.csr_array((P, T))]),
+            sp.hstack([sp.csr_array((len(owners), d)), earn]),
+            sp.hstack([sp.csr_array((falls.shape[0], d + P)), falls]),
+            _either(statement, d, P + T),
+        ],
+        format="csc",
+    )
+    upper = np.concatenate([np.full(P, 1.0 - epsilon), np.zeros(len(owners) + falls.shape[0])])
+    upper = np.concatenate([upper, np.ones(rows.shape[0] - len(upper))])
+    program = LinearProgram(
+        np.concatenate([np.zeros(d + P), -cost]),
+        rows,
+        np.full(rows.shape[0], -np.inf),
+        upper,
+        np.concatenate([np.full(d, -1.0), np.zeros(P + T)]),
+        np.ones(d + P + T),
+        np.arange(d + P + T) >= d,
+    )
+    constant = float(statement.gain[0] * multiplicity.sum())
+    return RankProgram(program, D, weight, owner, levels, epsilon, constant)
+
+
+def _falling(n: int) -> sp.csr_array:
+    """Rows t_{l+1} - t_l <= 0."""
+    return sp.csr_array(np.eye(n, k=1)[: max(0, n - 1)] - np.eye(n)[: max(0, n - 1)])
+
+
+def _either(statement: RankStatement, d: int, rest: int) -> sp.csr_array:
+    """Rows z_ik + z_ki <= 1 for two positives i < k."""
+    above, below = statement.above, statement.below
+    n = len(statement.X)
+    place = np.full(n * n, -1)
+    place[above * n + below] = np.arange(len(above))
+    forward = np.flatnonzero((above < below) & (statement.positive[below] > 0))
+    backward = place[below[forward] * n + above[forward]]
+    row = np.arange(len(forward))
+    entries = np.ones(2 * len(forward))
+    columns = d + np.concatenate([forward, backward])
+    return sp.csr_array((entries, (np.concatenate([row, row]), columns)), shape=(len(forward), d + rest))

@@ -1,0 +1,324 @@
+"""Rankers that charge 0 or 1 for every pair: the exact optimum with its proof, and the linear relaxation."""
+
+import time
+import warnings
+from collections.abc import Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
+from hullrank.exact.mip import rank_program
+from hullrank.exact.portfolio import METHODS, solve_exact
+from hullrank.exact.relaxation import relax
+from hullrank.exact.statement import Rows, Statement, column_scale, join_rows, state_pairs, state_ranks
+from hullrank.exceptions import ConvergenceWarning, HullrankError, LabelError
+from hullrank.metrics import swapped_pairs
+from hullrank.models.base import RankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.models.pairs import SwappedPairsRanker
+from hullrank.problem.certificate import Certificate, Status
+from hullrank.problem.exact_certificate import ExactCertificate
+from hullrank.problem.statistics import NAMES, RankStatistic
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class _PairChargeRanker(RankerMixin, ScoreLineEstimator):
+    """What both rankers share: checked dense rows, and pair accuracy as the score."""
+
+    def _check(self, X: Any, y: Any, sample_weight: Any, qid: Any) -> tuple[Floats, Indices, Floats, Indices]:
+        X = check_rows(self, X, reset=True)
+        X = X.toarray() if sp.issparse(X) else X
+        codes = encode_labels(y, check_target(X, y)).codes
+        return X, codes, check_weights(sample_weight, X), check_queries(qid, X.shape[0])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
+        """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            A pair weighs the product of its samples' weights.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids; only pairs within a query count.
+
+        Returns
+        -------
+        score : float in [0, 1]; NaN with a warning when no pair can be compared
+        """
+        return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
+
+
+class ExactRanker(_PairChargeRanker):
+    """Rank by the linear score that maximises the AUC, or another rank statistic, exactly.
+
+    Over all directions w it maximises the share of comparable pairs with w.x_i > w.x_k (ties are errors), or a
+    rank-risk functional, sum over positives of a[number of samples scored strictly below] (Bertsimas, Chang and Rudin
+    2010). Up to about six features the optimum is proven in seconds; with more, the best score found so far and an
+    honest, loose bound are returned when time is up. The statistic is recounted from ``coef_`` in integer arithmetic.
+
+    Parameters
+    ----------
+    statistic : {"auc", "wrs", "partial_wmw", "wta", "mrr", "dcg", "pnorm"}, array-like or RankStatistic, default="auc"
+        What to maximise. An array gives non-decreasing weights a_1..a_n of the ranks;
+        `hullrank.problem.statistics.RankStatistic` sets t of "partial_wmw" and p of "pnorm". All but the AUC take
+        two classes and no queries.
+    method : {"auto", "sweep", "plane_search", "branch_and_bound", "mip"}, default="auto"
+        "auto" sweeps the angle when the rows span a plane, and otherwise starts from logistic regression, the
+        swapped-pairs SVM and the linear relaxation, improves by plane search and proves by branch and bound.
+        "sweep" is exact for rows that span a plane. "plane_search" only looks for good directions, until a limit is
+        met. "branch_and_bound" leaves out the starts. "mip" is the program of the paper, solved by HiGHS.
+    time_limit : float, default=60
+        Seconds after which the best score function so far is returned.
+    max_cells : int, default=None
+        A limit like ``time_limit`` that is the same on every machine: cells bounded and planes swept.
+    gap_tol : float, default=0.0
+        Stop when the upper bound exceeds the value by at most this share of the largest conceivable value.
+    epsilon : float, default=1e-4
+        Margin of the mixed-integer program and of the linear relaxation; smaller ones approach the tolerance of
+        HiGHS, and its answers become wrong (they are recounted).
+    random_state : int, RandomState instance or None, default=None
+        Seed of the plane search; None is a fixed seed, so that equal data give equal weights.
+    verbose : int, default=0
+        Print every change of value or bound.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Of all directions that win the same pairs the one of largest margin, scaled to max |coef| = 1.
+    certificate_ : ExactCertificate
+        Recounted value, upper bound, gap, status and what is rigorous about them.
+    trace_ : list of (seconds, value, bound)
+        How value and bound approached each other; `hullrank.plots.AnytimeDisplay` draws it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    Sample weights multiply in pairs; for the other statistics they must be whole numbers, since a rank counts samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hullrank import ExactRanker
+    >>> X = np.array([[0, 0], [1, 2], [2, 1], [3, 3], [4, 0], [0, 4]])
+    >>> ranker = ExactRanker().fit(X, [0, 0, 1, 1, 1, 0])
+    >>> ranker.certificate_.status, ranker.certificate_.value
+    (<Status.PROVEN_OPTIMAL: 'proven_optimal'>, 1.0)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "statistic": [StrOptions(set(NAMES)), RankStatistic, "array-like"],
+        "method": [StrOptions(set(METHODS))],
+        "time_limit": [Interval(Real, 0, None, closed="neither")],
+        "max_cells": [Interval(Integral, 1, None, closed="left"), None],
+        "gap_tol": [Interval(Real, 0, None, closed="left")],
+        "epsilon": [Interval(Real, 0, 1, closed="neither")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        statistic: Any = "auc",
+        *,
+        method: str = "auto",
+        time_limit: float = 60,
+        max_cells: int | None = None,
+        gap_tol: float = 0.0,
+        epsilon: float = 1e-4,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.statistic = statistic
+        self.method = method
+        self.time_limit = time_limit
+        self.max_cells = max_cells
+        self.gap_tol = gap_tol
+        self.epsilon = epsilon
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Self:
+        """Find the best score function; Ctrl-C and the limits keep the best so far.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Targets: two classes, or for the AUC any grades; only their order matters.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight is a repetition.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids; for the AUC, only pairs within a query count.
+
+        Returns
+        -------
+        self : object
+        """
+        statement = self._state(*self._check(X, y, sample_weight, qid))
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        solution = solve_exact(
+            statement,
+            method=self.method,
+            statistic=RankStatistic.of(self.statistic).name,
+            starts=lambda: [] if self.method == "branch_and_bound" else _starts(statement.rows, self.epsilon),
+            time_limit=self.time_limit,
+            max_cells=self.max_cells,
+            gap_tol=self.gap_tol,
+            epsilon=self.epsilon,
+            seed=seed,
+            verbose=self.verbose,
+        )
+        self.coef_ = solution.w
+        self.certificate_ = solution.certificate
+        self.trace_ = solution.trace
+        _warn_unless_ended(solution.certificate)
+        return self
+
+    def write_mip(self, path: str | Path, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> None:
+        """Write the mixed-integer program of the data (P_AUC or P_RRF with margin ``epsilon``) for other solvers.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; its suffix, .mps or .lp, chooses the format.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        qid : array-like of shape (n_samples,), default=None
+        """
+        self._validate_params()
+        checker = type(self)(**self.get_params(deep=False))
+        statement = checker._state(*checker._check(X, y, sample_weight, qid))
+        rank_program(statement, self.epsilon).program.write(path)
+
+    def _state(self, X: Floats, codes: Indices, weights: Floats, query: Indices) -> Statement:
+        statistic = RankStatistic.of(self.statistic)
+        if statistic.is_auc:
+            return state_pairs(X, codes, weights, query)
+        if codes.max() > 1:
+            raise LabelError(
+                f"statistic {statistic.name!r} ranks positives above negatives, and y has {codes.max() + 1} classes; "
+                "pass two classes, or statistic='auc', which takes any grades"
+            )
+        if query.any():
+            raise HullrankError(f"statistic {statistic.name!r} takes no qid; only 'auc' compares within queries")
+        if (weights != np.floor(weights)).any():
+            raise HullrankError(
+                f"sample_weight must be whole numbers for statistic {statistic.name!r}, whose ranks count samples"
+            )
+        return state_ranks(X, codes, weights, statistic.weights(int(weights.sum())))
+
+
+class LinearRelaxationRanker(_PairChargeRanker):
+    """Rank by the linear relaxation of the mixed-integer program for the AUC (Bertsimas, Chang and Rudin 2010).
+
+    Relaxing z to [0, 1] in P_AUC(epsilon) gives the all-pairs hinge with margin epsilon and |w_j| <= 1:
+    min sum over pairs of max(0, epsilon - w.(x_i - x_k)) subject to w.(x_i - x_k) >= epsilon - 1. HiGHS solves it with
+    cuts that sum the violated pairs of a sample, found by sorting, so that pairs are never stored.
+
+    Parameters
+    ----------
+    epsilon : float, default=1e-4
+        The margin, relative to the worst violation.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the score, each in [-1, 1].
+    certificate_ : Certificate
+        The hinge sum in units of epsilon, and the lower bound from the cuts.
+    n_iter_ : int
+        Rounds of cuts.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    ExactRanker : The same problem without the relaxation.
+    SwappedPairsRanker : The hinge with an L2 penalty, for large data.
+
+    Examples
+    --------
+    >>> from hullrank import LinearRelaxationRanker
+    >>> ranker = LinearRelaxationRanker().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> ranker.score([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    0.75
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"epsilon": [Interval(Real, 0, 1, closed="neither")]}
+
+    def __init__(self, epsilon: float = 1e-4) -> None:
+        self.epsilon = epsilon
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Self:
+        """Solve the relaxation.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Targets of any grades; only their order matters.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight is a repetition.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids; only pairs within a query count.
+
+        Returns
+        -------
+        self : object
+        """
+        begin = time.perf_counter()
+        rows = join_rows(*self._check(X, y, sample_weight, qid))
+        answer = relax(rows, self.epsilon)
+        self.coef_ = answer.w
+        self.n_iter_ = answer.rounds
+        self.certificate_ = Certificate(
+            primal=answer.primal,
+            dual=answer.dual,
+            status=Status.CONVERGED if answer.converged else Status.MAX_ITER,
+            iterations=answer.rounds,
+            seconds=time.perf_counter() - begin,
+            solver="cutting planes",
+            n_order_constraints=answer.pairs,
+        )
+        warn_unless_converged(self.certificate_, 1e-9, "standardise the features or raise epsilon")
+        return self
+
+
+def _starts(rows: Rows, epsilon: float) -> Sequence[Floats]:
+    """Directions of logistic regression (ridge for more than two grades), the swapped-pairs SVM and the relaxation."""
+    scale = column_scale(rows.X)
+    Z = (rows.X - rows.X.mean(axis=0)) / scale
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LogisticRegression() if rows.codes.max() <= 1 else Ridge()
+        first = model.fit(Z, rows.codes, sample_weight=rows.weights).coef_.ravel()
+        svm = SwappedPairsRanker(C=100.0).fit(Z, rows.codes, sample_weight=rows.weights, qid=rows.query)
+    return [first / scale, svm.coef_ / scale, relax(rows, epsilon).w]
+
+
+def _warn_unless_ended(certificate: ExactCertificate) -> None:
+    for remark in certificate.remarks:
+        warnings.warn(remark, ConvergenceWarning, stacklevel=5)
+    proving = certificate.solver != "plane_search"
+    if proving and certificate.status not in (Status.PROVEN_OPTIMAL, Status.CONVERGED):
+        warnings.warn(
+            f"{certificate.solver} ended with status '{certificate.status}' before a proof: value {certificate.value:.6g}, "
+            f"upper bound {certificate.upper_bound:.6g}; raise time_limit or max_cells, or use fewer features",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
