@@ -1,0 +1,67 @@
+"""The objective recomputed from a model's attributes is the one its certificate states."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
+from hullrank.exceptions import HullrankError
+from hullrank.reports.objective import recomputed_objective
+
+MODELS = [
+    ConvexHullRanker(),
+    ConvexHullRanker(loss="hinge", C=0.1),
+    ConvexHullRanker(order="full", C=0.3),
+    ConvexHullRanker(penalty="l1"),
+    ConvexHullRanker(order=[(0, 2), (1, 2), (2, 3)]),
+    ConvexHullRanker(class_weight="balanced"),
+    FixedMarginClassifier(),
+    FixedMarginClassifier(loss="squared_hinge", C=0.2),
+    FixedMarginClassifier(thresholds="all"),
+    NuMarginClassifier(),
+    SumOfMarginsClassifier(),
+]
+
+
+def samples(seed, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 4))
+    y = np.digitize(X @ [1.0, -1, 0.5, 0] + noise * rng.normal(size=80), [-1, 0, 1])
+    return X, y, rng.integers(1, 4, 80)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 1000))
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_it_is_what_the_certificate_states(model, seed):
+    X, y, weights = samples(seed)
+    model.set_params(tol=1e-9).fit(X, y, sample_weight=weights)
+    stated = model.certificate_.primal
+    assert recomputed_objective(model, X, y, weights) == pytest.approx(stated, rel=1e-7, abs=1e-12)
+
+
+def test_a_hard_margin():
+    X, y, _ = samples(0, noise=0)
+    X = X[np.abs((X @ [1.0, -1, 0.5, 0])[:, None] - [-1, 0, 1]).min(axis=1) > 0.1]
+    y = np.digitize(X @ [1.0, -1, 0.5, 0], [-1, 0, 1])
+    model = FixedMarginClassifier(C=np.inf, tol=1e-9).fit(X, y)
+    assert recomputed_objective(model, X, y) == pytest.approx(model.certificate_.primal, rel=1e-6)
+    model.coef_ = model.coef_ * 0.9
+    assert recomputed_objective(model, X, y) == np.inf
+
+
+def test_a_changed_model_has_another_objective():
+    X, y, _ = samples(0)
+    model = ConvexHullRanker().fit(X, y)
+    stated = model.certificate_.primal
+    model.coef_ = model.coef_ + 0.1
+    assert recomputed_objective(model, X, y) > stated * 1.001
+
+
+def test_models_without_a_formula_are_named():
+    X, y, _ = samples(0)
+    with pytest.raises(HullrankError, match="every edge"):
+        recomputed_objective(ConvexHullRanker(slack="edge").fit(X, y), X, y)
+    with pytest.raises(HullrankError, match="object"):
+        recomputed_objective(object(), X, y)
