@@ -132,6 +132,17 @@ def test_many_distinct_targets_and_samples():
     assert wmw_score(y, np.zeros(m), ties="half", average="edges") == pytest.approx(0.5)
 
 
+def test_many_queries_with_real_targets():
+    rng = np.random.default_rng(3)
+    m = 50_000
+    y, queries = rng.normal(size=m), np.repeat(np.arange(m // 5), 5)
+    scores = y + rng.normal(size=m)
+    higher = np.sign(y.reshape(-1, 5, 1) - y.reshape(-1, 1, 5)) > 0
+    won = (scores.reshape(-1, 5, 1) > scores.reshape(-1, 1, 5)) & higher
+    assert same(swapped_pairs(y, scores, qid=queries), 1 - won.sum() / higher.sum())
+    assert same(kendall_tau_b(y, scores, qid=queries), 2 * won.sum() / higher.sum() - 1)
+
+
 def test_order_of_labels_comes_from_the_data_or_is_declared():
     labels, scores = ["mid", "low", "high"], [2.0, 1.0, 3.0]
     grades = ["low", "mid", "high"]

@@ -35,12 +35,34 @@ class PairCounts:
 def count_pairs(codes: Ints, scores: Floats, weights: Floats, group: Ints | None = None) -> PairCounts:
     """All pairs with different codes within every group 0..G-1 (one group if None)."""
     group = np.zeros(len(codes), dtype=np.int64) if group is None else group
-    order = np.lexsort((-codes, scores, group))  # of tied scores the higher code comes first, so it wins nothing
-    codes, scores, weights, group = codes[order], scores[order], weights[order], group[order]
-    run = np.cumsum(_starts(group) | _starts(scores)) - 1  # samples of one group with one score
-    tied = sum_by(group[_starts(run)], pairs_apart(run, codes, weights))
     total = pairs_apart(group, codes, weights)
+    order = np.lexsort((-codes, scores))  # of tied scores the higher code comes first, so it wins nothing
+    if len(total) > 1:
+        order = order[np.argsort(group[order], kind="stable")]
+    codes, scores, weights, group = codes[order], scores[order], weights[order], group[order]
+    new_run = _starts(group) | _starts(scores)
+    new_cell = np.flatnonzero(new_run | _starts(codes))
+    tied_run = _cell_pairs((np.cumsum(new_run) - 1)[new_cell], np.add.reduceat(weights, new_cell))
+    tied = sum_by(group[new_run], tied_run)
     return PairCounts(np.minimum(_won(codes, weights, group), total), tied, total)
+
+
+def pairs_apart(group: Ints, codes: Ints, weights: Floats) -> Floats:
+    """Weight of all pairs with different codes in every group 0..G-1."""
+    n_codes = int(codes.max()) + 1
+    n_cells = (int(group.max()) + 1) * n_codes
+    key = group * n_codes + codes
+    if n_cells > 8 * len(key):
+        cells, key = np.unique(key, return_inverse=True)
+    else:
+        cells = np.arange(n_cells)
+    return _cell_pairs(cells // n_codes, sum_by(key, weights, len(cells)))
+
+
+def _cell_pairs(run: Ints, weights: Floats) -> Floats:
+    """Weight of all pairs of different cells in every run; the runs ascend without a gap."""
+    below = _exclusive_sum(weights)
+    return sum_by(run, weights * (below - below[np.flatnonzero(_starts(run))][run]))
 
 
 def _won(codes: Ints, weights: Floats, group: Ints) -> Floats:
@@ -56,7 +78,7 @@ def _won(codes: Ints, weights: Floats, group: Ints) -> Floats:
         one = (codes >> bit & 1).astype(bool)
         below = _exclusive_sum(np.where(one, 0.0, weights))
         won += sum_by(group, np.where(one, weights * (below - below[node_start]), 0.0))
-        zeros_before = _exclusive_sum(~one)
+        zeros_before = np.cumsum(~one) - ~one
         zeros_inside = zeros_before - zeros_before[node_start]
         is_last = np.append(_starts(node_start)[1:], True)
         zeros = np.zeros(len(codes), dtype=np.int64)  # per node, at its start: how many of its samples have bit 0
@@ -68,18 +90,6 @@ def _won(codes: Ints, weights: Floats, group: Ints) -> Floats:
         node_start = np.where(one, ones_start, node_start)[moved]
         codes, weights = codes[moved], weights[moved]
     return won
-
-
-def pairs_apart(run: Ints, codes: Ints, weights: Floats) -> Floats:
-    """Weight of all pairs with different codes in every run, runs numbered 0..R-1."""
-    by_cell = np.lexsort((codes, run))
-    run, codes, weights = run[by_cell], codes[by_cell], weights[by_cell]
-    first = _starts(run) | _starts(codes)
-    cell = np.cumsum(first) - 1
-    cell_weight, cell_run = sum_by(cell, weights), run[first]
-    below = _exclusive_sum(cell_weight)
-    run_start = np.flatnonzero(_starts(cell_run))
-    return sum_by(cell_run, cell_weight * (below - below[run_start][cell_run]))
 
 
 def count_edge_pairs(codes: Ints, scores: Floats, weights: Floats, edges: Ints) -> PairCounts:
@@ -115,9 +125,9 @@ def _rows_of(classes: Ints, starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     return np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + starts[classes][which], which
 
 
-def sum_by(group: Ints, values: Floats) -> Floats:
-    """Sum of the values in every group 0..G-1."""
-    return np.asarray(np.bincount(group, values), dtype=np.float64)
+def sum_by(group: Ints, values: Floats, n_groups: int = 0) -> Floats:
+    """Sum of the values in every group 0..G-1, with at least ``n_groups`` groups."""
+    return np.asarray(np.bincount(group, values, n_groups), dtype=np.float64)
 
 
 def _starts(values: NDArray[Any]) -> NDArray[np.bool_]:
