@@ -6,6 +6,7 @@ sigmoid    tanh(gamma x.y + coef0)        callable   whatever it returns for (X,
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,51 @@ class KernelBlocks:
             _shape_values(block, self.kernel, self.gamma, self.degree, self.coef0)
 
 
+@dataclass(frozen=True)
+class Gram:
+    """The kernel matrix of training samples, as a promise: X (or the matrix itself) and the kernel's parameters."""
+
+    X: Any
+    kernel: Kernel
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def blocks(self, dtype: DTypeLike, columns: Array | None = None) -> KernelBlocks:
+        """Values against the samples ``columns`` (None: all), any rows at a time."""
+        if self.kernel == "precomputed":
+            return KernelBlocks(self.X if columns is None else self.X[:, columns], None, self.kernel, dtype=dtype)
+        Y = self.X if columns is None else self.X[columns]
+        return KernelBlocks(self.X, Y, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, dtype=dtype)
+
+    def take(self, rows: Array) -> "Gram":
+        """The matrix of the given samples, in their order."""
+        X = self.X[np.ix_(rows, rows)] if self.kernel == "precomputed" else self.X[rows]
+        return replace(self, X=X)
+
+    def diagonal(self) -> NDArray[np.float64]:
+        """The values k(x, x)."""
+        return kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+    def times(self, coef: Array) -> NDArray[np.float64]:
+        """The matrix times ``coef``, in float64 and by blocks; only columns with a coefficient are computed."""
+        used = np.flatnonzero(coef)
+        product = np.zeros(len(self))
+        if not len(used):
+            return product
+        blocks = self.blocks(np.float64, used)
+        step = max(1, _BLOCK_BYTES // (8 * len(used)))
+        buffer = np.empty((min(step, len(self)), len(used)))
+        for start in range(0, len(self), step):
+            rows = np.arange(start, min(start + step, len(self)))
+            blocks.fill(rows, buffer[: len(rows)])
+            product[rows] = buffer[: len(rows)] @ coef[used]
+        return product
+
+
 def kernel_diagonal(
     X: Any, kernel: Kernel = "rbf", *, gamma: float = 1.0, degree: int = 3, coef0: float = 0.0
 ) -> NDArray[np.float64]:
@@ -171,6 +217,8 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
     if dense:
         centre = Y.mean(axis=0)
         X, Y = X - centre, (Y - centre if Y is not X else None)
+    else:
+        X, Y = sparse.csr_matrix(X), sparse.csr_matrix(Y)
     root = np.sqrt(2.0 * gamma)
     left, left_half = _scaled(X, root)
     right, right_half = (left, left_half) if Y is None else _scaled(Y, root)
