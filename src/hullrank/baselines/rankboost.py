@@ -252,8 +252,8 @@ class _HeldOut:
 
     def __init__(self, X: Any, codes: Ints, weights: Floats, queries: Ints, scales: Floats) -> None:
         self._X, self._scales = _by_columns(X), scales
+        self._codes, self._pairs = codes, {"qid": queries, "sample_weight": weights}
         self._scores = np.zeros(len(codes))
-        self._accuracy = lambda scores: 1 - swapped_pairs(codes, scores, qid=queries, sample_weight=weights)
         self.accuracies: list[float] = []
         if not PairPotential(codes, weights, queries).total:
             raise NoComparablePairError("the held-out samples have nothing to rank; raise validation_fraction")
@@ -261,7 +261,7 @@ class _HeldOut:
     def rounds_since_best(self, last: _Round) -> int:
         """Take note of one more round."""
         self._scores += last.alpha * weak_values(self._X, last.feature, last.threshold, self._scales)
-        self.accuracies.append(self._accuracy(self._scores))
+        self.accuracies.append(1 - swapped_pairs(self._codes, self._scores, **self._pairs))
         return len(self.accuracies) - 1 - int(np.argmax(self.accuracies))
 
 
