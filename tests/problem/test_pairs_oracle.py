@@ -91,7 +91,7 @@ def check_window(at, low, high, scores, hi, lo, omega, rows, X, v, span):
 def test_gradient_and_hessian_are_derivatives():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 4, 80)
-    rows, pairs = every_pair(y, np.zeros(80, int), np.ones(80))
+    _, pairs = every_pair(y, np.zeros(80, int), np.ones(80))
     for loss in ("hinge", "squared_hinge"):
         problem = PairProblem(X, pairs, 7.0, loss)
         w, step = rng.normal(size=3) / 3, 1e-6
@@ -130,7 +130,7 @@ def test_counts_are_exact_for_a_million_rows():
 def test_samples_keep_whole_small_queries_and_normalise():
     rng = np.random.default_rng(2)
     query = np.repeat(np.arange(400), 10)
-    rows, pairs = comparable(rng.integers(0, 3, 4000), query, rng.random(4000) + 0.5)
+    _, pairs = comparable(rng.integers(0, 3, 4000), query, rng.random(4000) + 0.5)
     drawn, part = pairs.sample(800, seed=0)
     assert 700 < len(drawn) <= 900
     assert set(np.bincount(pairs.query[drawn])) <= {0, 10}
@@ -151,7 +151,7 @@ def test_random_pairs_belong_to_one_query_and_differ():
 
 def test_random_partners_are_uniform():
     """Three samples 0 < 1 < 2 in one query: each draws each of the other two equally often."""
-    rows, pairs = random_pairs(np.array([2, 0, 1]), np.zeros(3, int), 30_000, np.random.RandomState(0))
+    _, pairs = random_pairs(np.array([2, 0, 1]), np.zeros(3, int), 30_000, np.random.RandomState(0))
     counts = np.unique(np.stack([pairs.hi, pairs.lo]), axis=1, return_counts=True)[1]
     np.testing.assert_allclose(counts / 90_000, 1 / 3, atol=0.01)
 

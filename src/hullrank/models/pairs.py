@@ -96,7 +96,7 @@ class PairRanker(RankerMixin, ScoreLineEstimator):
             scores[part] = kernel_matrix(X[part], self.support_vectors_, self.kernel, **parameters) @ self.dual_coef_
         return scores
 
-    def score(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
         """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
 
         Parameters
@@ -124,16 +124,16 @@ class PairRanker(RankerMixin, ScoreLineEstimator):
 class SwappedPairsRanker(PairRanker):
     """Rank by the SVM that minimises swapped pairs, over all pairs of samples without storing one.
 
-    Minimises 1/2 |w|^2 + C * mean over pairs of charge(1 - (s_i - s_j)), where i has a higher target than j, both belong
-    to one query, s are the scores and charge(z) is max(0, z) or its square. A pair's weight in the mean is the product
-    of its samples' weights. An evaluation takes O(m log m) for any number of distinct targets, and every fit ends with
-    a rigorous gap.
+    Minimises 1/2 |w|^2 + C * mean over pairs of charge(1 - (s_i - s_j)), where i has a higher target than j, both are
+    of one query, s are the scores and charge(z) is max(0, z) or its square. A pair's weight in the mean is the product of
+    its samples' weights. An evaluation takes O(m log m) for any number of distinct targets, and every fit ends with a
+    rigorous gap.
 
     Parameters
     ----------
     C : float, default=1.0
-        Price of the mean pair, so that it means the same for every number of samples. `hullrank.problem.pairs` converts the C of the
-        paper, of svm_rank and of liblinear.
+        Price of the mean pair, so that it means the same for every number of samples. `hullrank.problem.pairs` has the
+        functions that convert the C of the paper, of svm_rank and of liblinear.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         How a pair within the margin is charged.
     query_weight : {"pairs", "equal"}, default="pairs"
@@ -248,9 +248,9 @@ class SwappedPairsRanker(PairRanker):
 class SampledPairsRanker(PairRanker):
     """Rank by the SVM over a few random pairs of every sample (Herbrich, Graepel and Obermayer 2000).
 
-    Minimises 1/2 |w|^2 + C * mean over the drawn pairs of charge(1 - (s_i - s_j)), with ``pairs_per_sample`` partners of
-    other target drawn (with replacement) for every sample from its query. It takes no sample weights: a random draw
-    cannot treat a weight as a repetition.
+    Minimises 1/2 |w|^2 + C * mean over the drawn pairs of charge(1 - (s_i - s_j)). Every sample draws its
+    ``pairs_per_sample`` partners of other target (with replacement) from its query. There are no sample weights: a
+    random draw cannot treat a weight as a repetition.
 
     Parameters
     ----------

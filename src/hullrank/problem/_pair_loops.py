@@ -8,11 +8,17 @@ into a tree of counters of fan-out 8: level l holds, for the rank t >> 3l, the s
 its parent and lie below it. The sum over all lower ranks is then one entry per level.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hullrank._jit import njit
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
-def group_by_query(order, query, place, grouped):  # type: ignore[no-untyped-def]
+def group_by_query(order: Ints, query: Ints, place: Ints, grouped: Ints) -> None:
     """Stable regrouping of ``order`` by query; ``place`` starts as the first position of every query."""
     for p in range(order.shape[0]):
         i = order[p]
@@ -22,7 +28,18 @@ def group_by_query(order, query, place, grouped):  # type: ignore[no-untyped-def
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
-def partner_sums(inserted, wanted, rank, starts, n_ranks, values, below, offsets, counters, out):  # type: ignore[no-untyped-def]
+def partner_sums(
+    inserted: Floats,
+    wanted: Floats,
+    rank: Ints,
+    starts: Ints,
+    n_ranks: Ints,
+    values: Floats,
+    below: Floats,
+    offsets: Ints,
+    counters: Floats,
+    out: Floats,
+) -> None:
     """out[:, p] = sum of the two rows of ``values`` over the violated partners of p.
 
     ``below[c, z]`` is 1 where z > c (z, c < 8), ``offsets[l]`` the first counter of level l.
@@ -63,7 +80,17 @@ def partner_sums(inserted, wanted, rank, starts, n_ranks, values, below, offsets
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
-def partner_row_sums(inserted, wanted, rank, starts, n_ranks, rows, offsets, counters, out):  # type: ignore[no-untyped-def]
+def partner_row_sums(
+    inserted: Floats,
+    wanted: Floats,
+    rank: Ints,
+    starts: Ints,
+    n_ranks: Ints,
+    rows: Floats,
+    offsets: Ints,
+    counters: Floats,
+    out: Floats,
+) -> None:
     """out[p] += sum of ``rows[j]`` over the violated partners of p: partner_sums for rows of any length."""
     for k in range(starts.shape[0] - 1):
         a = starts[k]

@@ -51,7 +51,8 @@ def factor_kernel(gram: Gram, rank: int | None = None) -> KernelFactor:
     With ``rank`` the pivots are chosen among four times as many random samples.
     """
     m = len(gram)
-    whole = rank is None or rank >= m
+    rank = m if rank is None else min(rank, m)
+    whole = rank == m
     drawn = np.arange(m) if whole else np.sort(np.random.default_rng(0).choice(m, min(m, 4 * rank), replace=False))
     K = _columns(gram.take(drawn), None)
     central = int(np.argmin(K.diagonal() - 2 * K.mean(axis=1)))

@@ -79,7 +79,7 @@ class ListedPairs:
 
     def by_sample(self, values: Floats) -> Floats:
         """Sum values of pairs by sample: added for the lower sample, subtracted for the higher."""
-        return np.bincount(self.lo, values, self.n_rows) - np.bincount(self.hi, values, self.n_rows)
+        return np.subtract(np.bincount(self.lo, values, self.n_rows), np.bincount(self.hi, values, self.n_rows))
 
 
 class _ListedAt:

@@ -76,9 +76,7 @@ class PairProblem:
         return charge.value if self.loss == "squared_hinge" else self.C * charge.at.hinge()[0]
 
 
-def every_pair(
-    targets: NDArray[Any], query: Ints, weights: Floats, query_weight: Literal["pairs", "equal"] = "pairs"
-) -> tuple[Ints, Pairs]:
+def every_pair(targets: NDArray[Any], query: Ints, weights: Floats, query_weight: str = "pairs") -> tuple[Ints, Pairs]:
     """The rows that take part in a pair, and all pairs among them; listed where they are few.
 
     Pairs weigh the product of their samples' weights; ``equal`` makes the total the same for every query.
