@@ -6,8 +6,10 @@ from hullrank.metrics.queries import rank_within
 from hullrank.metrics.rank_statistics import rank_statistic
 from hullrank.metrics.retrieval import mean_average_precision, mean_reciprocal_rank, ndcg_score, precision_at_k
 from hullrank.metrics.scorers import get_scorer, scoring_order
+from hullrank.problem.statistics import RankStatistic
 
 __all__ = [
+    "RankStatistic",
     "accuracy_within",
     "get_scorer",
     "kendall_tau_b",

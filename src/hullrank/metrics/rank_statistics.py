@@ -32,7 +32,7 @@ def rank_statistic(
     scores : array-like of shape (n_samples,)
         Higher means ranked higher.
     statistic : {"auc", "wrs", "partial_wmw", "wta", "mrr", "dcg", "pnorm"}, weights or RankStatistic, default="auc"
-        See `hullrank.problem.statistics.RankStatistic`; a sequence gives the non-decreasing weights a_1..a_n.
+        See `hullrank.metrics.RankStatistic`; a sequence gives the non-decreasing weights a_1..a_n.
     t : int or float, default=0.8
         First level that counts in partial WMW, or a fraction of n_samples in (0, 1).
     p : float, default=4.0

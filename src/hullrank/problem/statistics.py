@@ -52,7 +52,7 @@ class RankStatistic:
 
     Examples
     --------
-    >>> from hullrank.problem.statistics import RankStatistic
+    >>> from hullrank.metrics import RankStatistic
     >>> RankStatistic("partial_wmw", t=3).weights(4)
     array([0., 0., 3., 4.])
     >>> RankStatistic.of([0, 0, 1]).weights(3)
