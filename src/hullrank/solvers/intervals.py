@@ -120,6 +120,8 @@ def _newton_refuses(scaled: ScaledProblem) -> str | None:
         return "Newton's method needs a squared charge"
     if problem.l1:
         return "Newton's method needs the L2 penalty"
+    if (problem.bundles[:, 1] >= 0).any():
+        return "a slack shared by two rows is not smooth"
     if scaled.n_samples <= DENSE_LIMIT:
         return "few rows are solved faster by the interior-point method"
     return None

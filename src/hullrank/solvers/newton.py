@@ -157,10 +157,7 @@ def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[P
 
     problem = scaled.problem
     sizes = sample_sizes(scaled)
-    if len(sizes) == 0 and not isinstance(scaled.rows.X, np.ndarray):
-        whole = scaled
-    else:
-        whole = scaled.copied() if len(sizes) == 0 else scaled
+    whole = scaled if sizes else scaled.copied()
     rng = np.random.default_rng(0)
     theta = problem.raise_thresholds(np.zeros(len(problem.linear)), room=0.0)
     point = Point(np.zeros(scaled.rows.n_features), theta - theta.mean(), np.empty(0), np.ones(len(problem.up)))

@@ -1,0 +1,120 @@
+"""The problems as the papers print them, handed to a generic conic solver. Nothing here is shared with the library."""
+
+import cvxpy as cp
+import numpy as np
+
+
+def _minimum(objective, constraints):
+    problem = cp.Problem(cp.Minimize(objective), constraints)
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return problem.value
+
+
+def hull(X, codes, edges, C, *, weights=None, loss="squared_hinge", intervals="free", slack="sample", l1=False):
+    """Fung et al. (18)-(21) and (28): two multipliers per edge and one slack per sample (or one per sample and edge)."""
+    m, n = X.shape
+    weights = np.ones(m) if weights is None else weights
+    w = cp.Variable(n)
+    s = X @ w
+    penalty = cp.norm1(w) if l1 else 0.5 * cp.sum_squares(w)
+    charge = (lambda y, k: C * weights[k] @ cp.square(y)) if loss == "squared_hinge" else (lambda y, k: C * weights[k] @ y)
+    members = {c: np.flatnonzero(codes == c) for c in np.unique(codes)}
+    if slack == "edge":
+        total, constraints = penalty, []
+        for lo, hi in edges:
+            t = cp.Variable()
+            for sign, c in ((1, hi), (-1, lo)):
+                y = cp.Variable(len(members[c]), nonneg=True)
+                constraints.append(sign * (s[members[c]] - t) + y >= 0.5)
+                total = total + charge(y, members[c])
+        return _minimum(total, constraints)
+    y = cp.Variable(m, nonneg=True)
+    constraints, lower, upper = [], {}, {}
+    for lo, hi in edges:
+        gamma, gamma_hat = cp.Variable(), cp.Variable()
+        constraints += [
+            gamma + s[members[hi]] + y[members[hi]] >= 0,
+            gamma_hat - s[members[lo]] + y[members[lo]] >= 0,
+            gamma + gamma_hat <= -1,
+        ]
+        lower.setdefault(hi, []).append(-gamma)
+        upper.setdefault(lo, []).append(gamma_hat)
+    if intervals == "proper":
+        constraints += [a <= b for c in lower.keys() & upper.keys() for a in lower[c] for b in upper[c]]
+    return _minimum(penalty + charge(y, slice(None)), constraints)
+
+
+def fixed_margin(X, codes, C, *, weights=None, loss="hinge", thresholds="immediate", least_gap=0.0):
+    """Shashua and Levin (2)-(5) with ordered thresholds; or a row per sample and threshold (Chu and Keerthi)."""
+    m, n = X.shape
+    weights = np.ones(m) if weights is None else weights
+    K = codes.max() + 1
+    w, b = cp.Variable(n), cp.Variable(K - 1)
+    s = X @ w
+    total = 0.5 * cp.sum_squares(w)
+    constraints = [b[1:] - b[:-1] >= least_gap] if K > 2 else []
+    for j in range(K - 1):
+        for sign, held in ((-1, codes <= j), (1, codes > j)):
+            if thresholds == "immediate":
+                held = codes == (j if sign < 0 else j + 1)
+            k = np.flatnonzero(held)
+            xi = cp.Variable(len(k), nonneg=True)
+            constraints.append(sign * (s[k] - b[j]) >= 1 - xi)
+            total = total + C * weights[k] @ (xi if loss == "hinge" else cp.square(xi))
+    return _minimum(total, constraints)
+
+
+def nu_margin(X, codes, nu, *, weights=None):
+    """Shashua and Levin (32) with ordered thresholds."""
+    m, n = X.shape
+    weights = np.ones(m) if weights is None else weights
+    K = codes.max() + 1
+    w, b, rho = cp.Variable(n), cp.Variable(K - 1), cp.Variable(nonneg=True)
+    s = X @ w
+    N = sum(weights[codes == j].sum() + weights[codes == j + 1].sum() for j in range(K - 1))
+    total = 0.5 * cp.sum_squares(w) - nu * rho
+    constraints = [b[1:] >= b[:-1]] if K > 2 else []
+    for j in range(K - 1):
+        for sign, c in ((-1, j), (1, j + 1)):
+            k = np.flatnonzero(codes == c)
+            xi = cp.Variable(len(k), nonneg=True)
+            constraints.append(sign * (s[k] - b[j]) >= rho - xi)
+            total = total + weights[k] @ xi / N
+    return _minimum(total, constraints)
+
+
+def sum_of_margins(X, codes, C, *, weights=None):
+    """Shashua and Levin (14)-(20), the primal with |w| <= 1."""
+    m, n = X.shape
+    weights = np.ones(m) if weights is None else weights
+    K = codes.max() + 1
+    w, a, b = cp.Variable(n), cp.Variable(K - 1), cp.Variable(K - 1)
+    s = X @ w
+    total = cp.sum(a - b)
+    constraints = [cp.norm2(w) <= 1, a <= b, *([b[:-1] <= a[1:]] if K > 2 else [])]
+    for j in range(K - 1):
+        for sign, c, end in ((-1, j, a[j]), (1, j + 1, b[j])):
+            k = np.flatnonzero(codes == c)
+            xi = cp.Variable(len(k), nonneg=True)
+            constraints.append(sign * (s[k] - end) >= -xi)
+            total = total + C * weights[k] @ xi
+    return _minimum(total, constraints)
+
+
+def sum_of_margins_dual(X, codes, C):
+    """The dual of (14)-(20) with the constraints that (26)-(30) drop: S_j >= 0, S_{K-2} = 0, Lam_j + S_{j-1} >= 1."""
+    K = codes.max() + 1
+    direction, lam, delta, constraints = 0, [], [], []
+    for j in range(K - 1):
+        for sign, c, sums in ((-1, j, lam), (1, j + 1, delta)):
+            k = np.flatnonzero(codes == c)
+            mu = cp.Variable(len(k), nonneg=True)
+            constraints.append(mu <= C)
+            direction = direction + sign * (X[k].T @ mu)
+            sums.append(cp.sum(mu))
+    flow = [sum(lam[i] - delta[i] for i in range(j + 1)) for j in range(K - 1)]
+    constraints += [S >= 0 for S in flow[:-1]] + [flow[-1] == 0]
+    constraints += [lam[j] + (flow[j - 1] if j else 0) >= 1 for j in range(K - 1)]
+    problem = cp.Problem(cp.Maximize(-cp.norm2(direction)), constraints)
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return problem.value

@@ -1,0 +1,126 @@
+"""Problems times solvers: each cell either certifies or gives its reason; certificates are honest."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hullrank.data import Samples
+from hullrank.problem.certificate import Status, certify_intervals
+from hullrank.problem.intervals import (
+    Charge,
+    fixed_margin_problem,
+    hull_problem,
+    nu_margin_problem,
+    sum_of_margins_problem,
+)
+from hullrank.solvers._scaled import scale_problem
+from hullrank.solvers.intervals import SOLVERS, solve_intervals
+
+CHAIN = [(c, c + 1) for c in range(4)]
+PROBLEMS = {
+    **{
+        f"hull {charge.name} {kind}": hull_problem(5, CHAIN, 0.5, charge=charge, intervals=kind)
+        for charge in (Charge.HINGE, Charge.SQUARED_HINGE)
+        for kind in ("proper", "free")
+    },
+    "hull edge": hull_problem(5, CHAIN, 0.5, slack="edge"),
+    "hull l1": hull_problem(5, CHAIN, 0.01, l1=True),
+    **{
+        f"fixed {charge.name} {kind}": fixed_margin_problem(5, 0.5, charge=charge, thresholds=kind)
+        for charge in (Charge.HINGE, Charge.SQUARED_HINGE)
+        for kind in ("immediate", "all")
+    },
+    "nu": nu_margin_problem(5, 0.6, 14400.0),
+    "sum": sum_of_margins_problem(5, 0.0006),
+}
+
+
+@pytest.fixture(scope="module")
+def samples():
+    rng = np.random.default_rng(0)
+    m = 9000
+    X = rng.standard_normal((m, 6)) + 3
+    score = X @ rng.standard_normal(6) + 1.0 * rng.standard_normal(m)
+    return Samples(X, np.argsort(np.argsort(score)) * 5 // m, rng.uniform(0.5, 1.5, m), 5)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_a_solver_certifies_or_gives_its_reason(problem, solver, samples):
+    problem = PROBLEMS[problem]
+    scaled, _ = scale_problem(problem, samples)
+    reason = SOLVERS[solver].supports(scaled)
+    if reason is not None:
+        assert len(reason) > 10
+        return
+    solution = solve_intervals(problem, samples, tol=1e-6, solver=solver)
+    certificate = solution.certificate
+    assert certificate.solver == solver
+    assert certificate.status is Status.CONVERGED
+    assert -1e-9 <= certificate.relative_gap <= 1e-6
+    reference = solve_intervals(problem, samples, tol=1e-9, solver="interior point").certificate
+    assert certificate.dual <= reference.primal * (1 + np.sign(reference.primal) * 1e-9) + reference.floor
+    assert certificate.primal >= reference.dual * (1 - np.sign(reference.dual) * 1e-9) - reference.floor
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_the_bound_holds_for_any_multipliers(problem, samples):
+    """Whatever a solver hands in, the repaired dual value stays below the optimum, and the primal above it."""
+    problem = PROBLEMS[problem]
+    few = Samples(samples.X[:300], samples.codes[:300], samples.weights[:300], 5)
+    optimum = solve_intervals(problem, few, tol=1e-9).certificate
+    scaled, back = scale_problem(problem, few)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        w = rng.standard_normal(6)
+        share = rng.random(scaled.layout.n_rows) * (0.5 if (problem.bundles[:, 1] >= 0).any() else 1.0)
+        point = certify_intervals(
+            problem,
+            scaled.layout,
+            scaled.rows.scores(w),
+            scaled.penalty(w),
+            scaled._dual_penalty,
+            rng.standard_normal(len(problem.linear)),
+            share,
+            rng.random(len(problem.up)) * scaled.layout.cost.sum(),
+        )
+        slack = 1e-7 * max(abs(optimum.primal), optimum.floor) + 1e-12
+        assert back * point.dual <= optimum.primal + slack
+        assert back * point.primal >= optimum.dual - slack or problem.homogeneous
+
+
+def test_the_objective_is_that_of_the_returned_point(samples):
+    few = Samples(samples.X[:300], samples.codes[:300], samples.weights[:300], 5)
+    problem = fixed_margin_problem(5, 0.5)
+    solution = solve_intervals(problem, few, tol=1e-8)
+    s, b = few.X @ solution.coef, solution.thresholds
+    total = 0.5 * solution.coef @ solution.coef
+    for j in range(4):
+        for sign, c in ((-1, j), (1, j + 1)):
+            held = few.codes == c
+            total += 0.5 * few.weights[held] @ np.maximum(0, 1 - sign * (s[held] - b[j]))
+    assert solution.certificate.primal == pytest.approx(total, rel=1e-9)
+
+
+def test_many_sparse_columns_are_solved_by_conjugate_gradients():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((3500, 4000), density=0.01, rng=rng, format="csr")
+    score = X @ rng.standard_normal(4000)
+    codes = np.argsort(np.argsort(score)) * 3 // 3500
+    for charge in (Charge.SQUARED_HINGE, Charge.HINGE):
+        problem = fixed_margin_problem(3, 0.1, charge=charge)
+        certificate = solve_intervals(problem, Samples(X, codes, np.ones(3500), 3), tol=1e-5).certificate
+        assert certificate.status is Status.CONVERGED
+
+
+def test_order_constraints_are_counted(samples):
+    counts = np.bincount(samples.codes)
+    expected = sum(int(a) * int(b) for i, a in enumerate(counts) for b in counts[:i])
+    assert samples.n_order_constraints == expected
+
+
+def test_the_certificate_prints_what_it_proves(samples):
+    certificate = solve_intervals(fixed_margin_problem(5, 0.5), samples).certificate
+    text = repr(certificate)
+    for word in ("converged", "objective", "lower bound", "gap", "order constraints", "residuals"):
+        assert word in text
