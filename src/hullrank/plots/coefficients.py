@@ -1,0 +1,82 @@
+"""The weights of a linear model, largest first, with their spread where there are several models."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hullrank.exceptions import HullrankError
+from hullrank.plots._style import FAINT, VIOLATOR, axes_or_new, class_colours, plain, short
+from hullrank.plots.placement import final_step
+
+
+class CoefficientDisplay:
+    """Bars of the largest weights; a line shows the range over several models, such as those of folds.
+
+    Parameters
+    ----------
+    coefs : ndarray of shape (n_models, n_features)
+    names : list of str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    shown_ : ndarray of the features drawn, largest first
+    """
+
+    def __init__(self, *, coefs: NDArray[np.float64], names: list[str]) -> None:
+        self.coefs = coefs
+        self.names = names
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, names: Any = None, top: int = 20, ax: Any = None) -> Self:
+        """Draw the weights of a fitted linear estimator, or of a pipeline that ends in one."""
+        model = final_step(estimator)
+        coef = getattr(model, "coef_", None)
+        if coef is None:
+            raise HullrankError(f"{type(model).__name__} has no weights (coef_): it is not linear, or not fitted")
+        return cls.from_predictions(coef, names=_names(estimator, model) if names is None else names, top=top, ax=ax)
+
+    @classmethod
+    def from_predictions(cls, coefs: ArrayLike, *, names: Any = None, top: int = 20, ax: Any = None) -> Self:
+        """Draw given weights: a vector, or one row per model."""
+        table = np.atleast_2d(np.asarray(coefs, dtype=np.float64))
+        labels = [f"x{i}" for i in range(table.shape[1])] if names is None else [str(name) for name in names]
+        if len(labels) != table.shape[1]:
+            raise HullrankError(f"there are {len(labels)} names for {table.shape[1]} weights")
+        return cls(coefs=table, names=labels).plot(top=top, ax=ax)
+
+    def plot(self, *, top: int = 20, ax: Any = None) -> Self:
+        """Draw the ``top`` largest weights on ``ax``, or on a new figure."""
+        mean = self.coefs.mean(axis=0)
+        self.shown_ = np.argsort(-np.abs(mean), kind="stable")[:top]
+        n = len(self.shown_)
+        self.figure_, self.ax_ = axes_or_new(ax, 6.5, float(np.clip(1.0 + 0.28 * n, 2.2, 9)))
+        rows, values = np.arange(n), mean[self.shown_]
+        colours = np.where((values > 0)[:, None], class_colours(2)[1], np.r_[_rgb(VIOLATOR), 1.0])
+        self.ax_.barh(rows, values, color=colours, alpha=0.85, height=0.7)
+        if len(self.coefs) > 1:
+            shown = self.coefs[:, self.shown_]
+            self.ax_.hlines(rows, shown.min(axis=0), shown.max(axis=0), color="black", lw=1)
+        self.ax_.axvline(0, color=FAINT, lw=1)
+        self.ax_.set_yticks(rows, [short(self.names[i]) for i in self.shown_])
+        self.ax_.invert_yaxis()
+        more = f" (largest {n} of {len(mean)})" if n < len(mean) else ""
+        self.ax_.set_xlabel(f"weight{more}")
+        plain(self.ax_)
+        return self
+
+
+def _names(estimator: Any, model: Any) -> Any:
+    if hasattr(estimator, "steps") and len(estimator.steps) > 1:
+        try:
+            return estimator[:-1].get_feature_names_out()
+        except (AttributeError, ValueError):
+            return None
+    return getattr(model, "feature_names_in_", None)
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    from matplotlib.colors import to_rgb
+
+    return to_rgb(colour)

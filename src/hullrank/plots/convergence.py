@@ -1,0 +1,91 @@
+"""How objective and lower bound close in on each other."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from hullrank.exceptions import ConvergenceWarning, HullrankError
+from hullrank.plots._style import FAINT, VIOLATOR, axes_or_new, class_colours, plain
+
+Floats = NDArray[np.float64]
+
+
+class ConvergenceDisplay:
+    """The relative gap between objective and lower bound against iterations (or seconds).
+
+    Parameters
+    ----------
+    steps, objective, bound : ndarray of shape (n_steps,)
+    unit : str, default="iterations"
+    tol : float, default=None
+        Drawn as a line.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    gaps_ : ndarray of shape (n_steps,)
+    """
+
+    def __init__(
+        self, *, steps: Floats, objective: Floats, bound: Floats, unit: str = "iterations", tol: float | None = None
+    ) -> None:
+        self.steps, self.objective, self.bound = steps, objective, bound
+        self.unit = unit
+        self.tol = tol
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **fit_params: Any) -> Self:
+        """Fit copies of the estimator with 1, 2, 3, ... iterations until it converges, and draw their certificates."""
+        if "max_iter" not in estimator.get_params():
+            raise HullrankError(f"{type(estimator).__name__} has no max_iter, so its steps cannot be told apart")
+        certificates = []
+        for n in range(1, 101):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model = clone(estimator).set_params(max_iter=n).fit(X, y, **fit_params)
+            certificates.append(model.certificate_)
+            if model.certificate_.relative_gap <= estimator.tol:
+                break
+        return cls.from_predictions(
+            [c.primal for c in certificates], [c.dual for c in certificates], tol=estimator.tol, ax=ax
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        objective: ArrayLike,
+        bound: ArrayLike,
+        *,
+        steps: ArrayLike | None = None,
+        unit: str = "iterations",
+        tol: float | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw given objectives and lower bounds, one for every step."""
+        P, D = np.asarray(objective, dtype=np.float64), np.asarray(bound, dtype=np.float64)
+        n = np.arange(1, len(P) + 1) if steps is None else np.asarray(steps)
+        if not P.shape == D.shape == n.shape or P.ndim != 1:
+            raise HullrankError(f"objective, bound and steps have shapes {P.shape}, {D.shape} and {n.shape}")
+        return cls(steps=n.astype(np.float64), objective=P, bound=D, unit=unit, tol=tol).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the picture on ``ax``, or on a new figure."""
+        self.figure_, self.ax_ = axes_or_new(ax, 6.0, 3.6)
+        scale = np.maximum(np.maximum(np.abs(self.objective), np.abs(self.bound)), 1e-300)
+        self.gaps_ = (self.objective - self.bound) / scale
+        drawn = np.where(np.isfinite(self.gaps_), np.maximum(self.gaps_, 1e-16), np.nan)
+        self.ax_.semilogy(self.steps, drawn, "o-", color=class_colours(2)[0], lw=1.6, ms=4)
+        if self.tol is not None:
+            self.ax_.axhline(self.tol, color=VIOLATOR, lw=1, ls=(0, (4, 3)))
+            self.ax_.annotate("tol", (1, self.tol), (-4, 4), ("axes fraction", "data"), "offset points",
+                              color=VIOLATOR, ha="right")  # fmt: skip
+        self.ax_.grid(axis="y", color=FAINT, alpha=0.25)
+        self.ax_.set_xlabel(self.unit)
+        self.ax_.set_ylabel("relative gap")
+        if self.unit == "iterations":
+            self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        plain(self.ax_)
+        return self

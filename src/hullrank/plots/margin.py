@@ -1,0 +1,158 @@
+"""The decision picture of two features: grades as areas, thresholds and margins as curves, support vectors ringed."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from hullrank.exceptions import HullrankError
+from hullrank.plots._style import INK, axes_or_new, class_colours, plain, short
+from hullrank.plots.placement import Placement, place, place_by
+
+Floats = NDArray[np.float64]
+
+
+def grid_over(X: Floats, resolution: int = 150, room: float = 0.08) -> tuple[Floats, Floats]:
+    """Coordinates of a grid that covers the samples with some room around them."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    span = np.where(high > low, high - low, 1.0) * room
+    axes = [np.linspace(a - s, b + s, resolution) for a, b, s in zip(low, high, span, strict=True)]
+    first, second = np.meshgrid(*axes)
+    return first, second
+
+
+class MarginDisplay:
+    """Two features with the score as a landscape: thresholds are its solid contours, interval ends its dashed ones.
+
+    The interval ends are the a_j and b_j of Shashua and Levin: class j lies below a_j, class j + 1 above b_j. Ringed
+    samples are support vectors: those of the model if it names them, else those on or beyond an end of their interval.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, 2)
+    placement : Placement
+    grid : (first, second, scores), each of shape (r, r)
+    support : ndarray of sample numbers
+    names : (str, str)
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    """
+
+    def __init__(
+        self,
+        *,
+        X: Floats,
+        placement: Placement,
+        grid: tuple[Floats, Floats, Floats],
+        support: NDArray[np.intp],
+        names: tuple[str, str],
+    ) -> None:
+        self.X, self.placement, self.grid, self.support, self.names = X, placement, grid, support, names
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, resolution: int = 150, names: Any = None, ax: Any = None
+    ) -> Self:
+        """Draw a fitted estimator of two features with its training samples."""
+        points = _two_features(X)
+        first, second = grid_over(points, resolution)
+        rows: Any = np.column_stack([first.ravel(), second.ravel()])
+        columns = getattr(X, "columns", None)
+        if columns is not None:
+            rows = type(X)(dict(zip(columns, rows.T, strict=True)))
+        scores = np.asarray(estimator.score_samples(rows)).reshape(first.shape)
+        placed = place_by(estimator, X, y)
+        support = getattr(estimator, "support_", None)
+        return cls(
+            X=points,
+            placement=placed,
+            grid=(first, second, scores),
+            support=_at_an_end(placed) if support is None else np.asarray(support),
+            names=_axis_names(columns if names is None else names),
+        ).plot(ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        X: Any,
+        y: Any,
+        scores: Any,
+        grid: tuple[Any, Any, Any],
+        *,
+        classes: Any = None,
+        thresholds: Any = None,
+        intervals: Any = None,
+        names: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw given scores of the samples and of a grid (first, second, scores)."""
+        placed = place(y, scores, classes=classes, thresholds=thresholds, intervals=intervals)
+        first, second, height = (np.asarray(part, dtype=np.float64) for part in grid)
+        if not first.shape == second.shape == height.shape or first.ndim != 2:
+            raise HullrankError("the grid must be three arrays of one two-dimensional shape: first, second, scores")
+        return cls(
+            X=_two_features(X),
+            placement=placed,
+            grid=(first, second, height),
+            support=_at_an_end(placed),
+            names=_axis_names(names),
+        ).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the picture on ``ax``, or on a new figure."""
+        self.figure_, self.ax_ = axes_or_new(ax, 6.2, 5.2)
+        p, (first, second, height) = self.placement, self.grid
+        colours = class_colours(len(p.classes))
+        if p.thresholds is not None:
+            levels = np.concatenate([[-np.inf], p.thresholds, [np.inf]])
+            area = np.clip(np.searchsorted(p.thresholds, height, side="left"), 0, len(levels) - 2)
+            self.ax_.imshow(
+                colours[area], origin="lower", aspect="auto", alpha=0.18, zorder=0,
+                extent=(first.min(), first.max(), second.min(), second.max()),
+            )  # fmt: skip
+            self._contours(p.thresholds, {"linestyles": "solid", "linewidths": 1.6})
+        if p.intervals is not None:
+            ends = np.unique(p.intervals[np.isfinite(p.intervals)])
+            self._contours(ends, {"linestyles": "dashed", "linewidths": 0.9})
+        for code, colour in enumerate(colours):
+            own = self.X[p.codes == code]
+            label = short(p.classes[code]) if len(colours) <= 12 else None
+            self.ax_.scatter(*own.T, s=20, color=[colour], label=label, zorder=3)
+        if len(self.support):
+            self.ax_.scatter(*self.X[self.support].T, s=62, facecolors="none", edgecolors=INK, linewidths=0.8, zorder=4)
+        if len(colours) <= 12:
+            self.ax_.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, frameon=False, fontsize="small")
+        self.ax_.set_xlabel(self.names[0])
+        self.ax_.set_ylabel(self.names[1])
+        plain(self.ax_)
+        return self
+
+    def _contours(self, values: Floats, style: dict[str, Any]) -> None:
+        height = self.grid[2]
+        inside = np.unique(values[(values > height.min()) & (values < height.max())])
+        if len(inside):
+            self.ax_.contour(*self.grid, levels=inside, colors=INK, **style)
+
+
+def _two_features(X: Any) -> Floats:
+    points = check_array(X)
+    if points.shape[1] != 2:
+        raise HullrankError(f"a decision picture needs two features, and X has {points.shape[1]}; pass two columns")
+    return points
+
+
+def _at_an_end(placed: Placement) -> NDArray[np.intp]:
+    """Samples on or beyond a finite end of their interval."""
+    if placed.intervals is None:
+        return np.empty(0, dtype=np.intp)
+    low, high = placed.intervals[placed.codes].T
+    slack = 1e-6 * max(float(np.ptp(placed.scores)), 1e-300)
+    return np.flatnonzero((placed.scores <= low + slack) | (placed.scores >= high - slack))
+
+
+def _axis_names(names: Any) -> tuple[str, str]:
+    first, second = ("first feature", "second feature") if names is None else list(names)
+    return short(first), short(second)

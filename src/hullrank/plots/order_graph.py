@@ -1,0 +1,125 @@
+"""The order graph from low (left) to high (right), with the pair accuracy along every edge."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.exceptions import HullrankError
+from hullrank.metrics import wmw_score
+from hullrank.order import OrderGraph, resolve_order
+from hullrank.plots._style import FAINT, INK, axes_or_new, class_colours, short
+from hullrank.plots.placement import final_step, place
+
+Floats = NDArray[np.float64]
+_STEP = 1.7  # from level to level; classes of one level are 1 apart, and boxes are about 0.8 wide
+
+
+def layout(order: OrderGraph) -> Floats:
+    """(K, 2) places: x grows with the longest way up from the bottom; classes of one x spread out over y."""
+    x = np.zeros(len(order), dtype=int)
+    for lo, hi in order.codes.tolist():  # sorted by lo in topological order, so x[lo] is final
+        x[hi] = max(x[hi], x[lo] + 1)
+    y = np.zeros(len(order))
+    for level in np.unique(x):
+        own = np.flatnonzero(x == level)
+        y[own] = np.arange(len(own)) - (len(own) - 1) / 2
+    return np.column_stack([_STEP * x, y])
+
+
+def edge_accuracies(y: Any, scores: Any, order: OrderGraph, sample_weight: Any = None) -> Floats:
+    """Pair accuracy along every edge; NaN where one of its classes has no sample."""
+    placed = place(y, scores, classes=list(order.labels), sample_weight=sample_weight)
+    values = np.full(order.n_edges, np.nan)
+    for e, (lo, hi) in enumerate(order.codes.tolist()):
+        pair = (placed.codes == lo) | (placed.codes == hi)
+        above = placed.codes[pair] == hi
+        if above.any() and not above.all():
+            values[e] = wmw_score(above.astype(int), placed.scores[pair], sample_weight=placed.weights[pair])
+    return values
+
+
+class OrderGraphDisplay:
+    """The order graph, drawn from low to high.
+
+    Parameters
+    ----------
+    order : OrderGraph
+    accuracies : ndarray of shape (n_edges,), default=None
+        Written on the edges, which are drawn the stronger the more pairs are ranked right.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    """
+
+    def __init__(self, *, order: OrderGraph, accuracies: Floats | None = None) -> None:
+        self.order = order
+        self.accuracies = accuracies
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None, ax: Any = None
+    ) -> Self:
+        """Draw the order of a fitted estimator; with X and y also how well it is kept along every edge."""
+        order = getattr(final_step(estimator), "order_", None)
+        if order is None:
+            raise HullrankError(f"{type(final_step(estimator)).__name__} has no order graph; use from_predictions")
+        if X is None:
+            return cls(order=order).plot(ax=ax)
+        return cls.from_predictions(y, estimator.score_samples(X), order=order, sample_weight=sample_weight, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls, y: Any, scores: Any, *, order: Any = "chain", sample_weight: Any = None, ax: Any = None
+    ) -> Self:
+        """Draw an order (as ``ConvexHullRanker`` takes it) and how well scores keep it along every edge."""
+        graph = order if isinstance(order, OrderGraph) else resolve_order(order, place(y, scores).classes)
+        return cls(order=graph, accuracies=edge_accuracies(y, scores, graph, sample_weight)).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the picture on ``ax``, or on a new figure."""
+        places = layout(self.order)
+        curves = [_curve(places[lo], places[hi], lo) for lo, hi in self.order.codes.tolist()]
+        hull = np.concatenate([places, *curves])
+        room = np.array([0.7, 0.5])
+        low, high = hull.min(axis=0) - room, hull.max(axis=0) + room
+        width, height = high - low
+        self.figure_, self.ax_ = axes_or_new(ax, 0.6 + 0.95 * width, 0.5 + 0.8 * height)
+        for e, curve in enumerate(curves):
+            self._draw_edge(curve, np.nan if self.accuracies is None else self.accuracies[e])
+        for spot, label, colour in zip(places, self.order.labels, class_colours(len(places)), strict=True):
+            box = {"boxstyle": "round,pad=0.5", "facecolor": colour, "edgecolor": "none"}
+            self.ax_.text(*spot, short(label, 16), ha="center", va="center", color="white", zorder=3, bbox=box)
+        self.ax_.set_xlim(low[0], high[0])
+        self.ax_.set_ylim(low[1], high[1])
+        self.ax_.set_axis_off()
+        self.ax_.set_title("lower  →  higher", color=FAINT, fontsize="small")
+        return self
+
+    def _draw_edge(self, curve: Floats, value: float) -> None:
+        from matplotlib.patches import FancyArrowPatch
+        from matplotlib.path import Path
+
+        codes = [Path.MOVETO, *[Path.LINETO] * (len(curve) - 1)]
+        alpha = 0.5 if np.isnan(value) else float(np.clip(2 * value - 1, 0.35, 1.0))
+        self.ax_.add_patch(
+            FancyArrowPatch(
+                path=Path(curve, codes), arrowstyle="-|>", mutation_scale=13, color=INK, alpha=alpha, lw=1.5
+            )
+        )
+        if not np.isnan(value):
+            box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
+            middle = curve[len(curve) // 2]
+            self.ax_.text(*middle, f"{value:.3f}", ha="center", va="center", fontsize="small", color=INK, bbox=box)
+
+
+def _curve(start: Floats, stop: Floats, lo: int) -> Floats:
+    """Points of an edge between the boxes of its classes; one that passes a level bends around what lies there."""
+    levels = float(stop[0] - start[0]) / _STEP
+    away = np.sign(start[1] + stop[1]) or (1.0 if lo % 2 else -1.0)
+    control = (start + stop) / 2 + np.array([0.0, away * (levels - 1) * 0.8])
+    t = np.linspace(0.0, 1.0, 61)[:, None]
+    curve = (1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * stop
+    clear = (np.abs(curve - start) > [0.48, 0.22]).any(axis=1) & (np.abs(curve - stop) > [0.5, 0.22]).any(axis=1)
+    return curve[clear]
