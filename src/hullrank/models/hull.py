@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank.data import Samples
+from hullrank.models._kernel import KERNEL_CONSTRAINTS
 from hullrank.models.base import RankerMixin, fitting
 from hullrank.models.intervals import IntervalEstimator, are_crossed, has_collapsed, warn_collapsed
 from hullrank.order import OrderGraph
@@ -37,10 +38,25 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         One slack per sample, or a threshold and slacks of its own for every edge.
     penalty : {"l2", "l1"}, default="l2"
         1/2 |w|^2, or |w|_1, which gives exact zeros.
+    norm : {"rkhs", "coefficient"}, default="rkhs"
+        With a kernel, 1/2 v'Kv or (the paper's) 1/2 v'v over the coefficients v; the latter costs O(m^3).
     classes : sequence of labels, default=None
         The classes from lowest to highest, where y does not say it itself.
     class_weight : dict or "balanced", default=None
         Weights of the classes, multiplied with the sample weights.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
+        A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X).
+    degree : int, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=0.0
+        Constant of the poly and sigmoid kernels.
+    cache_size : float, default=500
+        Megabytes of kernel rows kept while solving.
+    approximation : {None, "nystroem"} or int, default=None
+        Number of samples that span an approximate kernel ("nystroem": 1000), for data too large for exact work; the
+        certificate then says by how much the gap for the kernel itself is open.
     tol : float, default=1e-6
         Relative duality gap at which the solver stops.
     max_iter : int, default=200
@@ -54,10 +70,19 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         The classes in topological order, lowest first.
     order_ : OrderGraph
     coef_ : ndarray of shape (n_features,)
+        Only with the linear kernel.
     intervals_ : ndarray of shape (n_classes, 2)
         Where every class lies on the score line; infinite where nothing lies beyond.
     thresholds_ : ndarray of shape (n_classes - 1,)
         Midpoints between neighbouring intervals; only for total orders.
+    support_ : ndarray of shape (n_SV,)
+        Numbers of the support vectors; this and the next three only with a kernel.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        Empty if the kernel is precomputed.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Kernel coefficients of the support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of every class.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -86,6 +111,8 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         "penalty": [StrOptions({"l2", "l1"})],
         "classes": ["array-like", None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        "norm": [StrOptions({"rkhs", "coefficient"})],
+        **KERNEL_CONSTRAINTS,
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "verbose": ["verbose"],
@@ -100,8 +127,15 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         intervals: str = "proper",
         slack: str = "sample",
         penalty: str = "l2",
+        norm: str = "rkhs",
         classes: Any = None,
         class_weight: Any = None,
+        kernel: Any = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cache_size: float = 500,
+        approximation: int | str | None = None,
         tol: float = 1e-6,
         max_iter: int = 200,
         verbose: int = 0,
@@ -112,8 +146,15 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         self.intervals = intervals
         self.slack = slack
         self.penalty = penalty
+        self.norm = norm
         self.classes = classes
         self.class_weight = class_weight
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.approximation = approximation
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
@@ -137,7 +178,7 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         labels, order, samples = self._check_samples(X, y, sample_weight, self.order)
         problem = self._state(order, len(labels.classes))
         solution = self._solve(problem, labels, samples)
-        self._store(labels, order, problem, solution)
+        self._store(labels, order, problem, samples, solution)
         self._anchors = _anchors(self.intervals_, samples, solution.scores)
         crossed = self.intervals == "free" and self.slack == "sample" and are_crossed(self.intervals_)
         if crossed or has_collapsed(self.intervals_, solution.scores):

@@ -9,6 +9,7 @@ from sklearn.utils import compute_class_weight
 
 from hullrank.data import Labels, Samples, check_rows, check_target, check_weights, distinct_labels, encode_labels
 from hullrank.exceptions import CollapsedRankingWarning, LabelError, NotSeparableError
+from hullrank.models._kernel import KernelMixin
 from hullrank.models.base import ScoreLineEstimator, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.problem.certificate import Status
@@ -19,19 +20,20 @@ from hullrank.solvers.intervals import solve_intervals
 Floats = NDArray[np.float64]
 
 
-class IntervalEstimator(ScoreLineEstimator):
+class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     """An estimator whose ``fit`` states an `IntervalProblem` over the classes and solves it."""
 
     def _check_samples(
         self, X: Any, y: Any, sample_weight: Any, order: Any = "chain", *, discrete: bool = False
     ) -> tuple[Labels, OrderGraph, Samples]:
         """Rows of positive weight with their class, classes in topological order; class weights multiply weights."""
-        X = check_rows(self, X, reset=True)
+        X = self._check_gram(check_rows(self, X, reset=True, sparse=self.kernel != "precomputed"))
         values = check_target(X, y, discrete=discrete and self.classes is None)
         weights = check_weights(sample_weight, X)
         kept = weights > 0
+        self._rows = np.flatnonzero(kept)
         if not kept.all():
-            X, values, weights = X[kept], values[kept], weights[kept]
+            X, values, weights = self._take(X, kept), values[kept], weights[kept]
         labels, graph = _place_labels(y, values, self.classes, order)
         if len(labels.classes) < 2:
             raise LabelError(
@@ -45,7 +47,10 @@ class IntervalEstimator(ScoreLineEstimator):
 
     def _solve(self, problem: IntervalProblem, labels: Labels, samples: Samples) -> Solution:
         """Solve the problem; a hard margin on inseparable data is an error that names a violated pair."""
-        solution = solve_intervals(problem, samples, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose)
+        if self._has_kernel:
+            solution = self._solve_with_kernel(problem, samples)
+        else:
+            solution = solve_intervals(problem, samples, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose)
         if solution.certificate.status is Status.NOT_SEPARABLE:
             raise NotSeparableError(_violated_pair(labels, samples.codes, solution.scores))
         warn_unless_converged(
@@ -53,11 +58,13 @@ class IntervalEstimator(ScoreLineEstimator):
         )
         return solution
 
-    def _store(self, labels: Labels, order: OrderGraph, problem: IntervalProblem, solution: Solution) -> None:
+    def _store(
+        self, labels: Labels, order: OrderGraph, problem: IntervalProblem, samples: Samples, solution: Solution
+    ) -> None:
         """The fitted attributes that all class-based estimators have."""
         self.classes_ = labels.classes
         self.order_ = order
-        self.coef_ = solution.coef
+        self._store_weights(samples, solution.coef)
         self.intervals_ = class_intervals(problem, solution.thresholds, len(labels.classes))
         if order.is_total:
             self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2

@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hullrank.data import Samples
 from hullrank.exceptions import InfeasibleParameterError
+from hullrank.models._kernel import KERNEL_CONSTRAINTS
 from hullrank.models.base import OrdinalClassifierMixin, fitting
 from hullrank.models.intervals import IntervalEstimator, has_collapsed, warn_collapsed
 from hullrank.problem.intervals import (
@@ -24,6 +25,7 @@ from hullrank.solvers.parameter_range import collapse_drive, unbounded_drive
 CHARGES = {"hinge": Charge.HINGE, "squared_hinge": Charge.SQUARED_HINGE}
 SOLVER_CONSTRAINTS: dict[str, list[Any]] = {
     "classes": ["array-like", None],
+    **KERNEL_CONSTRAINTS,
     "tol": [Interval(Real, 0, None, closed="neither")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "verbose": ["verbose"],
@@ -53,11 +55,26 @@ class FixedMarginClassifier(_MarginClassifier):
     loss : {"hinge", "squared_hinge"}, default="hinge"
         How a slack is charged.
     thresholds : {"immediate", "all"}, default="immediate"
-        Whether a sample pays at the thresholds of its own class only, or at every threshold it lies on the wrong side of.
+        Whether a sample pays at the thresholds of its own class only, or at every threshold.
     classes : sequence of labels, default=None
         The classes from lowest to highest, where y does not say it itself.
     class_weight : dict or "balanced", default=None
         Weights of the classes, multiplied with the sample weights.
+    warm_start : bool, default=False
+        With a kernel, start from where the last fit ended (another C or gamma, the same samples).
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
+        A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X).
+    degree : int, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=0.0
+        Constant of the poly and sigmoid kernels.
+    cache_size : float, default=500
+        Megabytes of kernel rows kept while solving.
+    approximation : {None, "nystroem"} or int, default=None
+        Number of samples that span an approximate kernel ("nystroem": 1000), for data too large for exact work; the
+        certificate then says by how much the gap for the kernel itself is open.
     tol : float, default=1e-6
         Relative duality gap at which the solver stops.
     max_iter : int, default=200
@@ -71,9 +88,18 @@ class FixedMarginClassifier(_MarginClassifier):
         The classes, lowest first.
     order_ : OrderGraph
     coef_ : ndarray of shape (n_features,)
+        Only with the linear kernel.
     thresholds_ : ndarray of shape (n_classes - 1,)
     intervals_ : ndarray of shape (n_classes, 2)
         Where every class lies on the score line; infinite where nothing lies beyond.
+    support_ : ndarray of shape (n_SV,)
+        Numbers of the support vectors; this and the next three only with a kernel.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        Empty if the kernel is precomputed.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Kernel coefficients of the support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of every class.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -99,6 +125,7 @@ class FixedMarginClassifier(_MarginClassifier):
         "loss": [StrOptions(set(CHARGES))],
         "thresholds": [StrOptions({"immediate", "all"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        "warm_start": ["boolean"],
         **SOLVER_CONSTRAINTS,
     }
 
@@ -110,6 +137,13 @@ class FixedMarginClassifier(_MarginClassifier):
         thresholds: str = "immediate",
         classes: Any = None,
         class_weight: Any = None,
+        warm_start: bool = False,
+        kernel: Any = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cache_size: float = 500,
+        approximation: int | str | None = None,
         tol: float = 1e-6,
         max_iter: int = 200,
         verbose: int = 0,
@@ -119,6 +153,13 @@ class FixedMarginClassifier(_MarginClassifier):
         self.thresholds = thresholds
         self.classes = classes
         self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.approximation = approximation
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
@@ -143,7 +184,7 @@ class FixedMarginClassifier(_MarginClassifier):
             len(labels.classes), self.C, charge=CHARGES[self.loss], thresholds=self.thresholds  # type: ignore[arg-type]
         )  # fmt: skip
         solution = self._solve(problem, labels, samples)
-        self._store(labels, order, problem, solution)
+        self._store(labels, order, problem, samples, solution)
         if has_collapsed(self.intervals_, solution.scores):
             warn_collapsed("all scores are equal; use a larger C, or features that say something about y")
         return self
@@ -162,6 +203,19 @@ class NuMarginClassifier(_MarginClassifier):
         Between the value below which the ranking collapses and the largest feasible one; "auto" is their middle.
     classes : sequence of labels, default=None
         The classes from lowest to highest, where y does not say it itself.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
+        A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X).
+    degree : int, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=0.0
+        Constant of the poly and sigmoid kernels.
+    cache_size : float, default=500
+        Megabytes of kernel rows kept while solving.
+    approximation : {None, "nystroem"} or int, default=None
+        Number of samples that span an approximate kernel ("nystroem": 1000), for data too large for exact work; the
+        certificate then says by how much the gap for the kernel itself is open.
     tol : float, default=1e-6
         Relative duality gap at which the solver stops.
     max_iter : int, default=200
@@ -179,9 +233,18 @@ class NuMarginClassifier(_MarginClassifier):
         Half the distance between neighbouring classes, rho.
     order_ : OrderGraph
     coef_ : ndarray of shape (n_features,)
+        Only with the linear kernel.
     thresholds_ : ndarray of shape (n_classes - 1,)
     intervals_ : ndarray of shape (n_classes, 2)
         Where every class lies on the score line; infinite where nothing lies beyond.
+    support_ : ndarray of shape (n_SV,)
+        Numbers of the support vectors; this and the next three only with a kernel.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        Empty if the kernel is precomputed.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Kernel coefficients of the support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of every class.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -202,12 +265,24 @@ class NuMarginClassifier(_MarginClassifier):
         nu: float | str = "auto",
         *,
         classes: Any = None,
+        kernel: Any = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cache_size: float = 500,
+        approximation: int | str | None = None,
         tol: float = 1e-6,
         max_iter: int = 200,
         verbose: int = 0,
     ) -> None:
         self.nu = nu
         self.classes = classes
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.approximation = approximation
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
@@ -230,7 +305,7 @@ class NuMarginClassifier(_MarginClassifier):
         labels, order, samples = self._check_samples(X, y, sample_weight, discrete=True)
         nu, problem = self._state(samples)
         solution = self._solve(problem, labels, samples)
-        self._store(labels, order, problem, solution)
+        self._store(labels, order, problem, samples, solution)
         self.nu_, self.margin_ = nu, float(solution.thresholds[-1])
         if has_collapsed(self.intervals_, solution.scores):
             low, high = self._range(samples)
@@ -247,8 +322,8 @@ class NuMarginClassifier(_MarginClassifier):
             if nu > high * (1 + 1e-9):
                 low = self._range(samples)[0]
                 raise InfeasibleParameterError(
-                    f"nu={nu:g} is infeasible for these data: the problem is unbounded; use {low:.4g} < nu <= {high:.4g}, "
-                    "or nu='auto'"
+                    f"nu={nu:g} is infeasible for these data: the problem is unbounded; use {low:.4g} < nu <= "
+                    f"{high:.4g}, or nu='auto'"
                 )
         return nu, nu_margin_problem(samples.n_classes, nu, _row_weight(samples))
 
@@ -257,8 +332,9 @@ class NuMarginClassifier(_MarginClassifier):
 
     def _range(self, samples: Samples) -> tuple[float, float]:
         """Where the ranking begins, and the largest feasible nu."""
-        low = collapse_drive(nu_margin_problem(samples.n_classes, 1.0, 1.0), samples) / _row_weight(samples)
-        return low, self._largest(samples)
+        features = self._as_features(samples)
+        drive = collapse_drive(nu_margin_problem(samples.n_classes, 1.0, 1.0), features) if features else 0.0
+        return drive / _row_weight(samples), self._largest(samples)
 
 
 def _row_weight(samples: Samples) -> float:
@@ -281,6 +357,19 @@ class SumOfMarginsClassifier(_MarginClassifier):
         is min(2 Cmin, sqrt(Cmin Cmax)). Small C makes inner classes vanish.
     classes : sequence of labels, default=None
         The classes from lowest to highest, where y does not say it itself.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
+        A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X).
+    degree : int, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=0.0
+        Constant of the poly and sigmoid kernels.
+    cache_size : float, default=500
+        Megabytes of kernel rows kept while solving.
+    approximation : {None, "nystroem"} or int, default=None
+        Number of samples that span an approximate kernel ("nystroem": 1000), for data too large for exact work; the
+        certificate then says by how much the gap for the kernel itself is open.
     tol : float, default=1e-6
         Relative duality gap at which the solver stops.
     max_iter : int, default=200
@@ -297,10 +386,19 @@ class SumOfMarginsClassifier(_MarginClassifier):
     order_ : OrderGraph
     coef_ : ndarray of shape (n_features,)
         Of norm 1.
+        Only with the linear kernel.
     thresholds_ : ndarray of shape (n_classes - 1,)
         Midpoints of a_j and b_j.
     intervals_ : ndarray of shape (n_classes, 2)
         [b_{c-1}, a_c] for every class; infinite where nothing lies beyond.
+    support_ : ndarray of shape (n_SV,)
+        Numbers of the support vectors; this and the next three only with a kernel.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        Empty if the kernel is precomputed.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Kernel coefficients of the support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of every class.
     n_iter_ : int
     certificate_ : Certificate
         Of the problem with 1/2 |w|^2.
@@ -322,12 +420,24 @@ class SumOfMarginsClassifier(_MarginClassifier):
         C: float | str = "auto",
         *,
         classes: Any = None,
+        kernel: Any = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cache_size: float = 500,
+        approximation: int | str | None = None,
         tol: float = 1e-6,
         max_iter: int = 200,
         verbose: int = 0,
     ) -> None:
         self.C = C
         self.classes = classes
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.approximation = approximation
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
@@ -351,7 +461,7 @@ class SumOfMarginsClassifier(_MarginClassifier):
         C = self._choose_C(samples)
         problem = sum_of_margins_problem(len(labels.classes), C)
         solution = self._normalised(self._solve(problem, labels, samples), samples)
-        self._store(labels, order, problem, solution)
+        self._store(labels, order, problem, samples, solution)
         self.C_ = C
         return self
 
@@ -361,7 +471,7 @@ class SumOfMarginsClassifier(_MarginClassifier):
             high = self._largest(samples)
             return float(min(2 * low, np.sqrt(low * high))) if high > low else low
         C = float(self.C)
-        if C < low * (1 - 1e-9):
+        if low * (1 - 1e-9) > C:
             raise InfeasibleParameterError(
                 f"C={C:g} is too small for these data: the problem is unbounded; use {low:.4g} <= C < "
                 f"{self._largest(samples):.4g}, or C='auto'"
@@ -370,16 +480,20 @@ class SumOfMarginsClassifier(_MarginClassifier):
 
     def _normalised(self, solution: Solution, samples: Samples) -> Solution:
         """Scaled to |w| = 1; an optimum of w = 0 is an error for an explicit C, a warning for "auto"."""
-        norm = float(np.linalg.norm(solution.coef))
+        norm = self._norm(solution)
         spread = float(np.ptp(solution.scores))
         if solution.certificate.primal < 0 and spread > 0:
             return replace(
-                solution, coef=solution.coef / norm, thresholds=solution.thresholds / norm, scores=solution.scores / norm
+                solution,
+                coef=solution.coef / norm,
+                thresholds=solution.thresholds / norm,
+                scores=solution.scores / norm,
             )
         if self.C != "auto":
             low, high = self._smallest(samples), self._largest(samples)
             raise InfeasibleParameterError(
-                f"C={self.C:g} is too large for these data: w = 0 is optimal; use {low:.4g} <= C < {high:.4g}, or C='auto'"
+                f"C={self.C:g} is too large for these data: w = 0 is optimal; use {low:.4g} <= C < {high:.4g}, "
+                "or C='auto'"
             )
         warn_collapsed("no C gives a ranking of these data by the sum of margins; use FixedMarginClassifier")
         return replace(
@@ -391,5 +505,6 @@ class SumOfMarginsClassifier(_MarginClassifier):
         return 1 / unbounded_drive(sum_of_margins_problem(samples.n_classes, 1.0), samples)
 
     def _largest(self, samples: Samples) -> float:
-        drive = collapse_drive(sum_of_margins_problem(samples.n_classes, 1.0), samples)
+        features = self._as_features(samples)
+        drive = collapse_drive(sum_of_margins_problem(samples.n_classes, 1.0), features) if features else 0.0
         return 1 / drive if drive > 0 else float("inf")

@@ -1,0 +1,353 @@
+"""Sequential minimal optimisation for interval problems: the compiled inner loop, arrays only.
+
+Signed multipliers v = sign * alpha, one per row; the residual of a row, sign * (offset - curvature * sum_bundle alpha)
+- s, is how fast the dual objective grows with v. A row that may rise bounds -theta of its threshold from below by its
+residual, one that may fall bounds it from above. A step raises v of one row and lowers v of another by the same
+amount; if their thresholds differ, multipliers of order constraints along a path between them move too, at its cost.
+
+Tables (one line each):
+  lanes   first sample, last + 1, group, base of its rows, second group or -1, base of its rows, 1 if first of its class
+  groups  threshold, first sample, last + 1, base of its rows, base of the partner's rows (or NO_ROW)
+where the row of sample k is base + k. ``off`` holds, in float32, the residual plus s of the rows that may rise (line 0)
+and fall (line 1), and -FAR or FAR of those that may not. Maxima run over the bits of float32 as ordered integers, which
+compilers vectorise where they do not vectorise maxima of floats.
+"""
+
+import numpy as np
+
+from hullrank._jit import njit
+
+FAR = 1e30
+NO_ROW = -(1 << 40)  # base of the rows of a partner that is not there
+CONVERGED, OUT_OF_STEPS, MISSING_ROW, STUCK, INDEFINITE = range(5)
+# numbers that come in and go out
+STEPS, VIOLATION, MISSING, RHO, RHO_WEIGHT, RHO_CURVATURE, LIMIT, EPS = range(8)
+
+_INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_FAST = {**_INNER, "fastmath": {"contract", "arcp", "nsz"}}
+
+
+@njit(**_FAST)
+def _scan_one(s, ki, kj, d, up, down, ends):
+    """s += d (ki - kj); the largest residual that may rise and the smallest that may fall, as ordered integers."""
+    a = np.int32(-2147483647)
+    b = np.int32(2147483647)
+    for k in range(s.shape[0]):
+        value = s[k] + d * (ki[k] - kj[k])
+        s[k] = value
+        w = np.float32(value)
+        x = np.float32(up[k] - w).view(np.int32)
+        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
+        a = x if x > a else a
+        x = np.float32(down[k] - w).view(np.int32)
+        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
+        b = x if x < b else b
+    ends[0] = a
+    ends[1] = b
+
+
+@njit(**_FAST)
+def _scan_two(s, ki, kj, d, up, down, up2, down2, ends, ends2):
+    """The same for two groups of one class in one pass."""
+    a = np.int32(-2147483647)
+    b = np.int32(2147483647)
+    p = a
+    q = b
+    for k in range(s.shape[0]):
+        value = s[k] + d * (ki[k] - kj[k])
+        s[k] = value
+        w = np.float32(value)
+        x = np.float32(up[k] - w).view(np.int32)
+        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
+        a = x if x > a else a
+        x = np.float32(down[k] - w).view(np.int32)
+        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
+        b = x if x < b else b
+        x = np.float32(up2[k] - w).view(np.int32)
+        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
+        p = x if x > p else p
+        x = np.float32(down2[k] - w).view(np.int32)
+        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
+        q = x if x < q else q
+    ends[0] = a
+    ends[1] = b
+    ends2[0] = p
+    ends2[1] = q
+
+
+@njit(**_FAST)
+def _gains(s, ki, down, curvature, own, reach, gains):
+    """Second-order choice: (reach - residual)^2 / (own + curvature - 2 ki) of the rows that may fall; the best."""
+    best = np.int32(0)
+    least = np.float32(1e-7) * own
+    for k in range(s.shape[0]):
+        b = reach - (down[k] - np.float32(s[k]))
+        b = b if b > np.float32(0) else np.float32(0)
+        b = b if down[k] < np.float32(1e29) else np.float32(0)
+        a = own + curvature[k] - np.float32(2) * ki[k]
+        a = a if a > least else least
+        gain = np.float32(b * b / a)
+        gains[k] = gain
+        x = gain.view(np.int32)
+        best = x if x > best else best
+    return best
+
+
+@njit(**_INNER)
+def _unkey(x):
+    return np.int32(x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))).view(np.float32)
+
+
+@njit(**_INNER)
+def _level(row, partner, k, sign, offset, curvature, v):
+    """Residual plus s of one row."""
+    total = sign * v[row]
+    if partner >= 0:
+        total -= sign * v[partner]
+    return sign * (offset - curvature[k] * total)
+
+
+@njit(**_INNER)
+def _set_row(row, partner, k, sign, offset, per_sample, v, off):
+    """Where the row may rise and where it may fall, its level; else out of reach."""
+    z = _level(row, partner, k, sign, offset, per_sample[1], v)
+    bound = per_sample[2, k]
+    off[0, row] = z if v[row] < (bound if sign > 0 else 0.0) else -1e30
+    off[1, row] = z if v[row] > (0.0 if sign > 0 else -bound) else 1e30
+
+
+@njit(error_model="numpy")
+def set_rows(groups, signs, per_sample, v, off):
+    """Fill ``off`` for all rows of all groups."""
+    for g in range(groups.shape[0]):
+        for k in range(groups[g, 1], groups[g, 2]):
+            partner = groups[g, 4] + k
+            _set_row(groups[g, 3] + k, partner, k, signs[g, 0], signs[g, 1], per_sample, v, off)
+
+
+@njit(**_INNER)
+def _bottleneck(edges, order, hop, t1, t2, d):
+    """The largest step up to d that keeps the order multipliers along the path from t1 to t2 non-negative."""
+    a = t1
+    while a != t2:
+        e = hop[a, t2]
+        forward = edges[e, 0] == a
+        if not forward and order[1, e] < d:
+            d = order[1, e]
+        a = edges[e, 1] if forward else edges[e, 0]
+    return d
+
+
+@njit(**_INNER)
+def _push(edges, order, hop, t1, t2, d):
+    """Move d along the path; 1 if some order multiplier became or stopped being zero."""
+    a = t1
+    changed = 0
+    while a != t2:
+        e = hop[a, t2]
+        forward = edges[e, 0] == a
+        before = order[1, e] > 0
+        order[1, e] += d if forward else -d
+        if order[1, e] < 1e-14 * d:
+            order[1, e] = 0.0
+        if before != (order[1, e] > 0):
+            changed = 1
+        a = edges[e, 1] if forward else edges[e, 0]
+    return changed
+
+
+@njit(**_INNER)
+def _find_paths(edges, order, cost, hop):
+    """Best path costs between thresholds (Floyd and Warshall): an order constraint up to low earns its gap, and the way
+    back, open while its multiplier is positive, costs it. ``hop`` is the first order constraint of the path."""
+    n = cost.shape[0]
+    for a in range(n):
+        for b in range(n):
+            cost[a, b] = -1e30
+            hop[a, b] = -1
+        cost[a, a] = 0.0
+    for e in range(edges.shape[0]):
+        up = edges[e, 0]
+        low = edges[e, 1]
+        if order[0, e] > cost[up, low]:
+            cost[up, low] = order[0, e]
+            hop[up, low] = e
+        if order[1, e] > 0 and -order[0, e] > cost[low, up]:
+            cost[low, up] = -order[0, e]
+            hop[low, up] = e
+    for k in range(n):
+        for a in range(n):
+            if cost[a, k] > -1e29:
+                for b in range(n):
+                    if cost[k, b] > -1e29 and cost[a, k] + cost[k, b] > cost[a, b] + 1e-12:
+                        cost[a, b] = cost[a, k] + cost[k, b]
+                        hop[a, b] = hop[a, k]
+
+
+@njit(**_INNER)
+def _extremes(K, i, j, d, lanes, groups, signs, s, off, ends, ends_of, rho):
+    """Apply the last step to s and find, per threshold, the extreme residuals and the groups that hold them."""
+    for lane in range(lanes.shape[0]):
+        lo = lanes[lane, 0]
+        hi = lanes[lane, 1]
+        g = lanes[lane, 2]
+        step = d if lanes[lane, 6] == 1 else 0.0
+        a = lanes[lane, 3]
+        if lanes[lane, 4] < 0:
+            _scan_one(
+                s[lo:hi], K[i, lo:hi], K[j, lo:hi], step, off[0, a + lo : a + hi], off[1, a + lo : a + hi], ends[g]
+            )
+        else:
+            b = lanes[lane, 5]
+            _scan_two(
+                s[lo:hi], K[i, lo:hi], K[j, lo:hi], step,
+                off[0, a + lo : a + hi], off[1, a + lo : a + hi], off[0, b + lo : b + hi], off[1, b + lo : b + hi],
+                ends[g], ends[lanes[lane, 4]],
+            )  # fmt: skip
+    for t in range(ends_of.shape[0]):
+        ends_of[t, 0] = -1e30
+        ends_of[t, 1] = 1e30
+    for g in range(groups.shape[0]):
+        if groups[g, 2] > groups[g, 1]:
+            t = groups[g, 0]
+            shift = signs[g, 0] * rho
+            x = _unkey(ends[g, 0])
+            if x > -1e29 and x + shift > ends_of[t, 0]:
+                ends_of[t, 0] = x + shift
+                ends_of[t, 2] = g
+            x = _unkey(ends[g, 1])
+            if x < 1e29 and x + shift < ends_of[t, 1]:
+                ends_of[t, 1] = x + shift
+
+
+@njit(error_model="numpy")
+def smo(
+    K, slot, lanes, groups, signs, edges, order, cost, hop, per_sample, curvature32, v, s, off, gains, ends, ends_of, io
+):  # fmt: skip
+    """Steps until the largest violation is below io[EPS]; returns how it ended, numbers in ``io``.
+
+    K holds kernel rows, that of sample k at slot[k] (-1: not there: the caller must bring it and call again).
+    ``per_sample`` is diagonal, curvature, bound; ``order`` is gap and multiplier of the order constraints ``edges``.
+    """
+    _find_paths(edges, order, cost, hop)
+    n = cost.shape[0]
+    row_i = 0
+    row_j = 0
+    d = 0.0
+    ended = CONVERGED
+    while True:
+        rho = io[RHO]
+        _extremes(K, row_i, row_j, d, lanes, groups, signs, s, off, ends, ends_of, rho)
+        d = 0.0
+        violation = -1.0
+        t1 = 0
+        t2 = 0
+        for a in range(n):
+            if ends_of[a, 0] > -1e29:
+                for b in range(n):
+                    x = ends_of[a, 0] - ends_of[b, 1] + cost[a, b]
+                    if x > violation:
+                        violation = x
+                        t1 = a
+                        t2 = b
+        io[VIOLATION] = violation
+        if violation < io[EPS]:
+            break
+        if io[STEPS] >= io[LIMIT]:
+            ended = OUT_OF_STEPS
+            break
+        g = np.int64(ends_of[t1, 2])
+        base = groups[g, 3]
+        wanted = _unkey(ends[g, 0])
+        i = groups[g, 1]
+        while i < groups[g, 2] - 1 and np.float32(off[0, base + i] - np.float32(s[i])) != wanted:
+            i += 1
+        row_i = slot[i]
+        if row_i < 0:
+            io[MISSING] = i
+            ended = MISSING_ROW
+            break
+        j = i
+        h = -1
+        best = np.int32(0)
+        own = per_sample[0, i] + per_sample[1, i]
+        for other in range(groups.shape[0]):
+            lo = groups[other, 1]
+            hi = groups[other, 2]
+            if groups[other, 0] == t2 and hi > lo:
+                reach = np.float32(ends_of[t1, 0] + cost[t1, t2] - signs[other, 0] * rho)
+                extra = io[RHO_CURVATURE] if signs[other, 0] != signs[g, 0] else 0.0
+                down = off[1, groups[other, 3] + lo : groups[other, 3] + hi]
+                gain = _gains(
+                    s[lo:hi], K[row_i, lo:hi], down, curvature32[lo:hi], np.float32(own + extra), reach, gains
+                )
+                if gain > best:
+                    best = gain
+                    h = other
+                    x = np.int32(gain).view(np.float32)
+                    j = lo
+                    while gains[j - lo] != x:
+                        j += 1
+        if h < 0:
+            ended = STUCK
+            break
+        row_j = slot[j]
+        if row_j < 0:
+            io[MISSING] = j
+            ended = MISSING_ROW
+            break
+        up = base + i
+        down_row = groups[h, 3] + j
+        bend = per_sample[0, i] + per_sample[0, j] - 2.0 * K[row_i, j]
+        if i == j:
+            bend = 0.0
+        elif bend < -1e-3 * (abs(per_sample[0, i]) + abs(per_sample[0, j])):
+            ended = INDEFINITE
+            break
+        bend += per_sample[1, i] + per_sample[1, j]
+        if i == j and groups[g, 4] + i == down_row:
+            bend += 2.0 * per_sample[1, i]
+        if signs[g, 0] != signs[h, 0]:
+            bend += io[RHO_CURVATURE]
+        slope = _level(up, groups[g, 4] + i, i, signs[g, 0], signs[g, 1], per_sample[1], v) - s[i]
+        slope -= _level(down_row, groups[h, 4] + j, j, signs[h, 0], signs[h, 1], per_sample[1], v) - s[j]
+        slope += rho * (signs[g, 0] - signs[h, 0]) + cost[t1, t2]
+        if slope <= 0.0:
+            ended = STUCK
+            break
+        least = 1e-12 * (per_sample[0, i] + per_sample[0, j]) + 1e-300
+        d = slope / (bend if bend > least else least)
+        high = (per_sample[2, i] if signs[g, 0] > 0 else 0.0) - v[up]
+        low = v[down_row] + (0.0 if signs[h, 0] > 0 else per_sample[2, j])
+        d = high if high < d else d
+        d = low if low < d else d
+        d = _bottleneck(edges, order, hop, t1, t2, d)
+        if _push(edges, order, hop, t1, t2, d) == 1:
+            _find_paths(edges, order, cost, hop)
+        v[up] = v[up] + d if d < high else (per_sample[2, i] if signs[g, 0] > 0 else 0.0)
+        v[down_row] = v[down_row] - d if d < low else (0.0 if signs[h, 0] > 0 else -per_sample[2, j])
+        for side in range(2):
+            c = g if side == 0 else h
+            k = i if side == 0 else j
+            partner = groups[c, 4] + k
+            _set_row(groups[c, 3] + k, partner, k, signs[c, 0], signs[c, 1], per_sample, v, off)
+            if partner >= 0:
+                _set_row(partner, groups[c, 3] + k, k, -signs[c, 0], signs[c, 1], per_sample, v, off)
+        io[RHO] -= io[RHO_WEIGHT] * d * (signs[g, 0] - signs[h, 0])
+        io[STEPS] += 1
+        if i == j:
+            d = 0.0
+    return ended
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def add_rows(K, slots, change, total):
+    """total += K[slots]' change, in float64, two rows a pass."""
+    n = slots.shape[0]
+    for r in range(0, n, 2):
+        a = change[r]
+        b = change[r + 1] if r + 1 < n else 0.0
+        ka = K[slots[r]]
+        kb = K[slots[r + 1]] if r + 1 < n else ka
+        for k in range(total.shape[0]):
+            total[k] += a * ka[k] + b * kb[k]

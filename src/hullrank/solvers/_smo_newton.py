@@ -1,0 +1,229 @@
+"""Newton's method on the multipliers that are free: where sequential steps crawl along small eigenvalues of the kernel.
+
+With x the change of the signed multipliers of the free rows, E their thresholds (and, under nu, their signs for rho), G
+the order constraints with a positive multiplier, whose change is tau, the step solves
+
+    M x = r + E theta,   E'x - G'tau = 0 (rho: nu - sum alpha),   G theta = gap,      M = K + curvature + ridge.
+
+Rows that would leave their box are pinned to it through the Schur complement; the result is brought back to the flow on
+the thresholds, and an exact line search along the segment follows: always feasible, the dual objective never falls.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+from scipy.sparse import csr_array
+
+from hullrank.solvers import _smo_loops as loops
+from hullrank.solvers._smo_state import SmoState
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_PIN_ROUNDS = 4
+_MOST_PINNED = 0.1
+
+
+class FreeFace:
+    """The rows whose multiplier lies strictly inside its box, or wants to enter it."""
+
+    def __init__(self, state: SmoState, reach: float | None = None) -> None:
+        self.state = state
+        rows, group, sample = free_rows(state, reach)
+        self.rows, self.sample = rows, sample
+        self.sign = state.signs[group, 0]
+        self.value = state.v[rows]
+        bound = state.per_sample[2, sample]
+        self.lower = np.where(self.sign > 0, 0.0, -bound)
+        self.upper = np.where(self.sign > 0, bound, 0.0)
+        self.residual = row_levels(state, group, sample) - state.s[sample]
+        n = state.problem.n_thresholds + state.problem.has_rho
+        self.member = np.zeros((len(rows), n))
+        self.member[np.arange(len(rows)), state.groups[group, 0]] = 1.0
+        if state.problem.has_rho:
+            self.member[:, -1] = self.sign
+        self.distinct, self.where = np.unique(sample, return_inverse=True)
+        self.count = np.bincount(self.where)
+        share = (1.0 / self.count[self.where], (self.where, np.arange(len(rows))))
+        self._share = csr_array(share, shape=(len(self.distinct), len(rows)))
+        paired = (state.groups[group, 4] > loops.NO_ROW // 2) & (self.count[self.where] > 1)
+        curvature = state.per_sample[1, sample]
+        self.curvature_of_mean = np.where(paired, 0.0, curvature)
+        self.curvature_of_difference = np.where(paired, 2.0 * curvature, curvature)
+
+    def average(self, R: Floats) -> Floats:
+        """Mean over the rows of each distinct sample."""
+        mean: Floats = self._share @ R
+        return mean
+
+    def solver(self, gram: Any, ridge: float, dtype: Any) -> Callable[[Floats], Floats] | None:
+        """R -> M^-1 R. Rows of one sample share a kernel row, so K is factored over distinct samples only."""
+        M = np.array(gram, dtype=dtype, order="F")
+        mean_curvature = np.zeros(len(self.distinct))
+        mean_curvature[self.where] = self.curvature_of_mean
+        M[np.diag_indices(len(M))] += ((mean_curvature + ridge) / self.count).astype(dtype)
+        potrf, potrs = (lapack.spotrf, lapack.spotrs) if dtype == np.float32 else (lapack.dpotrf, lapack.dpotrs)
+        factor, failed = potrf(M, lower=1, overwrite_a=1, clean=0)
+        if failed:
+            return None
+        stiffness = np.maximum(self.curvature_of_difference + ridge, 1e-5 * max(float(np.mean(np.diag(gram))), 1e-300))
+
+        def inverse(R: Floats) -> Floats:
+            mean = self.average(R)
+            totals = potrs(factor, np.asarray(mean, dtype=dtype, order="F"), lower=1)[0].astype(np.float64)
+            return (totals / self.count[:, None])[self.where] + (R - mean[self.where]) / stiffness[:, None]
+
+        return inverse
+
+    def outside(self, change: Floats) -> NDArray[np.bool_]:
+        """Rows that the change would push out of their box."""
+        target = self.value + change
+        return (target < self.lower) | (target > self.upper)
+
+    def clipped(self, change: Floats) -> Floats:
+        """The change, cut at the box."""
+        return np.clip(self.value + change, self.lower, self.upper) - self.value
+
+
+def free_rows(state: SmoState, reach: float | None) -> tuple[Ints, Ints, Ints]:
+    """Row, group and sample of the rows strictly inside their box; with ``reach`` also those violating by more."""
+    rows, groups, samples = [], [], []
+    level = state.levels()
+    for g, (t, lo, hi, base, _) in enumerate(state.groups.tolist()):
+        up, down = state.off[:, base + lo : base + hi]
+        can_rise, can_fall = up > -1e29, down < 1e29
+        free = can_rise & can_fall
+        if reach is not None:
+            here = state.s[lo:hi] + level[t] - state.signs[g, 0] * state.io[loops.RHO]
+            free |= (can_rise & (up - here > reach)) | (can_fall & (here - down > reach))
+        found = np.flatnonzero(free) + lo
+        rows.append(found + base)
+        groups.append(np.full(len(found), g))
+        samples.append(found)
+    return np.concatenate(rows), np.concatenate(groups), np.concatenate(samples)
+
+
+def row_levels(state: SmoState, group: Ints, sample: Ints) -> Floats:
+    """Residual plus score of rows, in float64."""
+    sign, offset = state.signs[group].T
+    total = sign * state.v[state.groups[group, 3] + sample]
+    partner = state.groups[group, 4] + sample
+    paired = partner >= 0
+    total[paired] -= sign[paired] * state.v[partner[paired]]
+    return sign * (offset - state.per_sample[1, sample] * total)
+
+
+def newton_step(face: FreeFace, gram: Any, ridge: float, dtype: Any, times: Callable[[Floats], Floats]) -> float:
+    """One step on the face, in place; the length taken (0: none).
+
+    ``gram`` is over ``face.distinct``; ``times(x)`` gives the change of all scores for a change of the rows.
+    """
+    inverse = face.solver(gram, ridge, dtype)
+    if inverse is None:
+        return 0.0
+    state = face.state
+    tight = np.flatnonzero(state.order[1] > 0)
+    while True:
+        change, theta, tau = _solve_pinned(face, inverse, tight)
+        falling = state.order[1, tight] + tau < 0
+        if not falling.any():
+            break
+        tight = tight[~falling]
+    change = face.clipped(change)
+    change, tau = _restore_flow(face, change, tight, tau)
+    if change is None:
+        return 0.0
+    step = _search(face, change, tight, tau, times)
+    if state.problem.has_rho:
+        state.io[loops.RHO] += step * (theta[-1] - state.io[loops.RHO])
+    return step
+
+
+def _constraints(face: FreeFace, tight: Ints) -> tuple[Floats, Floats, Floats]:
+    """G over (theta, rho), its gaps, and what E'x must be beside G'tau."""
+    state, n = face.state, face.member.shape[1]
+    G = np.zeros((len(tight), n))
+    G[np.arange(len(tight)), state.edges[tight, 0]] += 1.0
+    G[np.arange(len(tight)), state.edges[tight, 1]] -= 1.0
+    return G, state.order[0, tight], state.flow_residual()
+
+
+def _solve_pinned(face: FreeFace, inverse: Callable[[Floats], Floats], tight: Ints) -> tuple[Floats, Floats, Floats]:
+    n, size = face.member.shape[1], len(face.rows)
+    G, gap, owed = _constraints(face, tight)
+    Z = inverse(np.column_stack([face.residual, face.member]))
+    pins, pinned_change, columns = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((size, 0))
+    for attempt in range(_PIN_ROUNDS + 1):
+        # x = Z0 + Z_E theta - columns force;  E'x - G'tau = -owed, G theta = gap, x[pins] = pinned_change
+        k, p = len(tight), len(pins)
+        A = np.zeros((n + k + p, n + k + p))
+        A[:n, :n] = face.member.T @ Z[:, 1:]
+        A[:n, n : n + k], A[n : n + k, :n] = -G.T, -G
+        A[:n, n + k :], A[n + k :, :n] = -Z[pins, 1:].T, -Z[pins, 1:]
+        A[n + k :, n + k :] = columns[pins]
+        right = np.concatenate([-owed - face.member.T @ Z[:, 0], -gap, Z[pins, 0] - pinned_change])
+        solution = _solve_small(A, right)
+        change = Z[:, 0] + Z[:, 1:] @ solution[:n] - columns @ solution[n + k :]
+        out = face.outside(change)
+        out[pins] = False
+        new = np.flatnonzero(out)
+        if not len(new) or p + len(new) > _MOST_PINNED * size or attempt == _PIN_ROUNDS:
+            return change, solution[:n], solution[n : n + k]
+        unit = np.zeros((size, len(new)))
+        unit[new, np.arange(len(new))] = 1.0
+        columns = np.concatenate([columns, inverse(unit)], axis=1)
+        pins = np.concatenate([pins, new])
+        pinned_change = np.concatenate([pinned_change, face.clipped(change)[new]])
+    raise AssertionError("unreachable")
+
+
+def _solve_small(A: Floats, right: Floats) -> Floats:
+    """A symmetric system that may be singular (thresholds without free rows), scaled to a unit diagonal."""
+    scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(A)), 1e-12 * np.abs(A).max(initial=1e-300)))
+    A = A * scale[:, None] * scale
+    A[np.diag_indices(len(A))] += 1e-13
+    solution: Floats = np.linalg.solve(A, scale * right)
+    return scale * solution
+
+
+def _restore_flow(face: FreeFace, change: Floats, tight: Ints, tau: Floats) -> tuple[Floats | None, Floats]:
+    """After the cut at the box: move rows within their room (and order multipliers) until the flow is right again."""
+    G, _, owed = _constraints(face, tight)
+    size = max(float(np.abs(face.value).sum()), float(np.abs(change).sum()), 1e-300)
+    for _ in range(6):
+        off = face.member.T @ change - G.T @ tau + owed
+        if np.abs(off).max(initial=0.0) <= 1e-13 * size:
+            return change, tau
+        target = face.value + change
+        room = np.minimum(target - face.lower, face.upper - target)
+        free_tau = np.maximum(face.state.order[1, tight] + tau, 0.0)
+        system = (face.member.T * room) @ face.member + (G.T * free_tau) @ G
+        force = np.linalg.lstsq(system, off, rcond=1e-13)[0]
+        change = face.clipped(change - room * np.clip(face.member @ force, -1, 1))
+        tau = tau + free_tau * np.clip(G @ force, -1, 1)
+    return None, tau
+
+
+def _search(face: FreeFace, change: Floats, tight: Ints, tau: Floats, times: Callable[[Floats], Floats]) -> float:
+    state = face.state
+    scores = times(change)
+    bend = float(change @ (scores[face.sample] + _curvature_times(face, change)))
+    slope = float(change @ face.residual + state.order[0, tight] @ tau)
+    if slope <= 0.0:
+        return 0.0
+    step = min(1.0, slope / bend) if bend > 0 else 1.0
+    value = np.clip(face.value + step * change, face.lower, face.upper)
+    tiny = 1e-12 * np.minimum(face.upper - face.lower, np.abs(face.value).max(initial=0.0))
+    value = np.where(value - face.lower < tiny, face.lower, np.where(face.upper - value < tiny, face.upper, value))
+    state.v[face.rows] = value
+    state.s += step * scores
+    state.order[1, tight] = np.maximum(state.order[1, tight] + step * tau, 0.0)
+    state.refresh()
+    return step
+
+
+def _curvature_times(face: FreeFace, change: Floats) -> Floats:
+    mean = face.average(change[:, None])[face.where, 0]
+    return face.curvature_of_mean * mean + face.curvature_of_difference * (change - mean)

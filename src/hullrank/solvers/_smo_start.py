@@ -1,0 +1,65 @@
+"""Where sequential minimal optimisation starts: a feasible point of the dual, or the end of an earlier solve."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hullrank.problem.intervals import IntervalProblem
+from hullrank.problem.layout import RowLayout
+from hullrank.solvers import _smo_loops as loops
+from hullrank.solvers._smo_state import SmoState
+from hullrank.solvers.linear_program import solve_lp
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Start:
+    """Multipliers divided by their cost, order multipliers divided by C, and rho: they hardly depend on C."""
+
+    shares: Floats
+    order_shares: Floats
+    rho: float
+
+
+def feasible_start(problem: IntervalProblem, layout: RowLayout) -> Start:
+    """All rows of a group at one share z_g of their cost, the largest z as small as can be (a linear program).
+
+    Problems without a linear term start at 0; those with one need sums F of alpha that carry it,
+    linear + N'(F, t) = 0.
+    """
+    cost = np.add.reduceat(layout.row_cost, layout.group_starts[:-1])
+    n_groups, n_edges, n = problem.n_groups, len(problem.up), len(problem.linear)
+    N = sp.csr_array(problem.incidence)
+    scale = sp.diags_array(np.concatenate([cost, np.ones(n_edges)]))
+    flow = sp.hstack([(scale @ N).T, sp.csr_array((n, 1))])
+    below = sp.hstack(
+        [-sp.eye_array(n_groups), sp.csr_array((n_groups, n_edges)), sp.csr_array(np.ones((n_groups, 1)))]
+    )
+    columns = n_groups + n_edges + 1
+    c = np.zeros(columns)
+    c[-1] = 1.0
+    answer = solve_lp(
+        c,
+        sp.vstack([flow, below]).tocsc(),
+        np.concatenate([-problem.linear, np.zeros(n_groups)]),
+        np.concatenate([-problem.linear, np.full(n_groups, np.inf)]),
+        np.zeros(columns),
+        np.concatenate([np.ones(n_groups), np.full(n_edges, np.inf), [1.0]]),
+    )
+    shares = answer.x[:n_groups] if len(answer.x) else np.zeros(n_groups)
+    order = answer.x[n_groups:-1] if len(answer.x) else np.zeros(n_edges)
+    return Start(np.repeat(shares, np.diff(layout.group_starts)), order / problem.cost, 0.0)
+
+
+def put_start(state: SmoState, start: Start) -> None:
+    """Take over the multipliers of ``start`` (the scores are left to the caller)."""
+    alpha = np.clip(start.shares, 0.0, None) * state.layout.row_cost
+    for (_, lo, hi, base, _), sign in zip(state.groups.tolist(), state.signs[:, 0].tolist(), strict=True):
+        bound = state.per_sample[2, lo:hi]
+        state.v[base + lo : base + hi] = sign * np.minimum(alpha[base + lo : base + hi], bound)
+    state.order[1] = state.problem.cost * start.order_shares[state.problem.low >= 0]
+    state.io[loops.RHO] = start.rho
+    state.refresh()

@@ -1,0 +1,264 @@
+"""What sequential minimal optimisation works on: the rows of an interval problem and the kernel rows it has seen."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.exceptions import KernelError
+from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.kernels import Gram
+from hullrank.problem.layout import GROUP, LENGTH, PARTNER, PARTNER_ROW, ROW, START, RowLayout
+from hullrank.solvers import _smo_loops as loops
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_BATCH_BYTES = 1 << 21
+
+
+class RowCache:
+    """As many kernel rows as fit into ``megabytes``, brought in batches; the least wanted leave first."""
+
+    def __init__(self, gram: Gram, dtype: Any, megabytes: float) -> None:
+        m = len(gram)
+        self.blocks = gram.blocks(dtype)
+        row_bytes = m * self.blocks.dtype.itemsize
+        self.capacity = int(min(m, max(64, megabytes * 1e6 // row_bytes)))
+        self.batch = int(np.clip(_BATCH_BYTES // row_bytes, 8, max(8, self.capacity // 8)))
+        self.values = np.empty((self.capacity, m), dtype=dtype)
+        self.values[0] = 0.0  # the loop multiplies it by 0 before it has seen a row
+        self.slot = np.full(m, -1, dtype=np.int64)
+        self.owner = np.full(self.capacity, -1, dtype=np.int64)
+        self.filled = 0
+
+    def bring(self, needed: int, eagerness: Floats) -> None:
+        """Compute the row that is needed, and with it those that will be wanted next."""
+        missing = np.flatnonzero(self.slot < 0)
+        count = min(self.batch, len(missing), self.capacity)
+        wanted = missing[np.argpartition(-eagerness[missing], count - 1)[:count]]
+        if needed not in wanted:
+            wanted[0] = needed
+        self._place(wanted, self._free_slots(len(wanted), eagerness))
+
+    def require(self, samples: Ints) -> None:
+        """Compute the rows of all ``samples`` that are not there yet; they must fit."""
+        missing = samples[self.slot[samples] < 0]
+        kept = np.zeros(len(self.slot))
+        kept[samples] = 1.0
+        for start in range(0, len(missing), self.batch):
+            batch = missing[start : start + self.batch]
+            self._place(batch, self._free_slots(len(batch), kept))
+
+    def _free_slots(self, count: int, eagerness: Floats) -> Ints:
+        fresh = np.arange(self.filled, min(self.filled + count, self.capacity))
+        self.filled += len(fresh)
+        if len(fresh) == count:
+            return fresh
+        used = np.arange(self.filled - len(fresh))
+        leaving = used[np.argpartition(eagerness[self.owner[used]], count - len(fresh) - 1)[: count - len(fresh)]]
+        self.slot[self.owner[leaving]] = -1
+        return np.concatenate([fresh, leaving])
+
+    def _place(self, samples: Ints, slots: Ints) -> None:
+        if len(slots) and slots[-1] - slots[0] == len(slots) - 1 and np.all(np.diff(slots) == 1):
+            self.blocks.fill(samples, self.values[slots[0] : slots[-1] + 1])
+        else:
+            batch = np.empty((len(samples), self.values.shape[1]), dtype=self.values.dtype)
+            self.blocks.fill(samples, batch)
+            self.values[slots] = batch
+        self.owner[slots] = samples
+        self.slot[samples] = slots
+
+
+@dataclass
+class SmoState:
+    """Signed multipliers ``v`` per row, scores ``s``, order multipliers, and the tables the compiled loop reads."""
+
+    problem: IntervalProblem
+    layout: RowLayout
+    cache: RowCache
+    groups: Ints
+    lanes: Ints
+    signs: Floats
+    edges: Ints
+    order: Floats
+    per_sample: Floats
+    curvature32: NDArray[np.float32]
+    v: Floats
+    s: Floats
+    off: NDArray[np.float32]
+    path_cost: Floats
+    hop: Ints
+    gains: NDArray[np.float32]
+    ends: NDArray[np.int32]
+    ends_of: Floats
+    io: Floats
+
+    @property
+    def violation(self) -> float:
+        """Largest violation of optimality at the last look."""
+        return float(self.io[loops.VIOLATION])
+
+    @property
+    def steps(self) -> int:
+        """Steps so far."""
+        return int(self.io[loops.STEPS])
+
+    def run(self, eps: float, steps: int) -> bool:
+        """Step until the violation is below ``eps`` or so many steps are done; False when no step can be made."""
+        self.io[loops.EPS] = eps
+        self.io[loops.LIMIT] = self.io[loops.STEPS] + steps
+        while True:
+            ended = loops.smo(
+                self.cache.values, self.cache.slot, self.lanes, self.groups, self.signs, self.edges, self.order,
+                self.path_cost, self.hop, self.per_sample, self.curvature32, self.v, self.s, self.off, self.gains,
+                self.ends, self.ends_of, self.io,
+            )  # fmt: skip
+            if ended == loops.INDEFINITE:
+                raise indefinite()
+            if ended != loops.MISSING_ROW:
+                return bool(ended != loops.STUCK)
+            self.cache.bring(int(self.io[loops.MISSING]), self.eagerness())
+
+    def refresh(self) -> None:
+        """Bring the tables up to date after the multipliers changed outside the loop."""
+        loops.set_rows(self.groups, self.signs, self.per_sample, self.v, self.off)
+
+    def levels(self) -> Floats:
+        """-theta of every threshold: the middle of what the rows allow, through paths where the order binds."""
+        upper, lower = self.ends_of[:, 0], self.ends_of[:, 1]
+        at_least = (upper[:, None] + self.path_cost).max(axis=0)
+        at_most = (lower[None, :] - self.path_cost).min(axis=1)
+        middle = 0.5 * (at_least + at_most)
+        middle = np.where(at_least < -1e29, at_most, middle)
+        return np.where(at_most > 1e29, np.where(at_least < -1e29, 0.0, at_least), middle)
+
+    def thresholds(self) -> Floats:
+        """Theta (and rho, which is not negative) read off the multipliers that are free."""
+        theta = -self.levels()
+        return np.append(theta, max(0.0, self.io[loops.RHO])) if self.problem.has_rho else theta
+
+    def eagerness(self) -> Floats:
+        """Per sample, by how much one of its rows violates optimality (negative: how far it is from doing so)."""
+        eager = np.full(len(self.s), -np.inf)
+        level = self.levels()
+        for (t, lo, hi, base, _), sign in zip(self.groups.tolist(), self.signs[:, 0].tolist(), strict=True):
+            here = self.s[lo:hi] + level[t] - sign * self.io[loops.RHO]
+            up, down = self.off[:, base + lo : base + hi]
+            np.maximum(eager[lo:hi], np.maximum(up - here, here - down), out=eager[lo:hi])
+        return eager
+
+    def totals(self) -> Floats:
+        """The sum of alpha of every group."""
+        return np.array(
+            [
+                sign * self.v[base + lo : base + hi].sum()
+                for (_, lo, hi, base, _), sign in zip(self.groups.tolist(), self.signs[:, 0].tolist(), strict=True)
+            ]
+        )
+
+    def shares(self) -> Floats:
+        """Multipliers divided by the cost of their row, in the order of the layout."""
+        alpha = np.empty(len(self.v))
+        for (_, lo, hi, base, _), sign in zip(self.groups.tolist(), self.signs[:, 0].tolist(), strict=True):
+            alpha[base + lo : base + hi] = sign * self.v[base + lo : base + hi]
+        return alpha / self.layout.row_cost
+
+    def flow_residual(self) -> Floats:
+        """linear + E'(sign alpha) - G't: what the multipliers owe the thresholds (and rho)."""
+        return (
+            self.problem.linear + self.problem.flow(self.totals()) - self.problem.order_adjoint(self.order_multipliers)
+        )
+
+    @property
+    def order_multipliers(self) -> Floats:
+        """One per order constraint of the problem; 0 for rho >= 0, which never binds unless the optimum is 0."""
+        t = np.zeros(len(self.problem.up))
+        t[self.problem.low >= 0] = self.order[1]
+        return t
+
+    @property
+    def beta(self) -> Floats:
+        """Kernel coefficients: the sum of a sample's signed multipliers."""
+        beta = np.zeros(len(self.s))
+        for _, lo, hi, base, _ in self.groups.tolist():
+            beta[lo:hi] += self.v[base + lo : base + hi]
+        return beta
+
+
+def indefinite() -> KernelError:
+    """The error for kernels whose dual problem is not convex."""
+    return KernelError(
+        "the kernel matrix is not positive semi-definite, so the problem has no convex dual and no certificate; use "
+        "another kernel or other gamma and coef0, set the negative eigenvalues of a precomputed matrix to zero, or "
+        "rank by ConvexHullRanker(norm='coefficient')"
+    )
+
+
+def make_state(problem: IntervalProblem, layout: RowLayout, gram: Gram, dtype: Any, megabytes: float) -> SmoState:
+    """All multipliers at zero."""
+    m, rows, n = layout.n_samples, layout.n_rows, problem.n_thresholds
+    inner = problem.low >= 0
+    groups = _group_table(problem, layout)
+    cost = np.zeros(m)
+    for first, length, slack in layout.table[:, [START, LENGTH, -1]].tolist():
+        cost[first : first + length] = layout.cost[slack : slack + length]
+    hinge = problem.charge is Charge.HINGE
+    squared = problem.charge is Charge.SQUARED_HINGE
+    curvature = 1.0 / (2.0 * np.where(cost > 0, cost, 1.0)) if squared else np.zeros(m)
+    per_sample = np.stack([gram.diagonal(), curvature, cost if hinge else np.full(m, loops.FAR)])
+    signs = np.stack([problem.sign, problem.offset], axis=1)
+    state = SmoState(
+        problem=problem,
+        layout=layout,
+        cache=RowCache(gram, dtype, megabytes),
+        groups=groups,
+        lanes=_lane_table(problem, groups),
+        signs=signs,
+        edges=np.stack([problem.up, problem.low], axis=1)[inner],
+        order=np.stack([problem.gap[inner], np.zeros(int(inner.sum()))]),
+        per_sample=per_sample,
+        curvature32=(per_sample[0] + per_sample[1]).astype(np.float32),
+        v=np.zeros(rows),
+        s=np.zeros(m),
+        off=np.empty((2, rows), dtype=np.float32),
+        path_cost=np.empty((n, n)),
+        hop=np.empty((n, n), dtype=np.int64),
+        gains=np.empty(m, dtype=np.float32),
+        ends=np.zeros((problem.n_groups, 2), dtype=np.int32),
+        ends_of=np.zeros((n, 3)),
+        io=np.zeros(8),
+    )
+    if problem.has_rho:
+        weight = 10.0 * float(per_sample[0].mean())
+        state.io[loops.RHO_WEIGHT], state.io[loops.RHO_CURVATURE] = weight, 4.0 * weight
+        state.io[loops.RHO] = -weight * problem.linear[-1]
+    state.refresh()
+    return state
+
+
+def _group_table(problem: IntervalProblem, layout: RowLayout) -> Ints:
+    """Threshold, first sample, last + 1, base of the rows, base of the partner's rows (see ``_smo_loops``)."""
+    groups = np.empty((problem.n_groups, 5), dtype=np.int64)
+    for first, length, group, partner, row, partner_row in layout.table[
+        :, [START, LENGTH, GROUP, PARTNER, ROW, PARTNER_ROW]
+    ].tolist():
+        base, other = row - first, partner_row - first if partner >= 0 else loops.NO_ROW
+        groups[group] = problem.threshold[group], first, first + length, base, other
+        if partner >= 0:
+            groups[partner] = problem.threshold[partner], first, first + length, other, base
+    return groups
+
+
+def _lane_table(problem: IntervalProblem, groups: Ints) -> Ints:
+    """The groups of every class two by two, so that one pass over its samples serves both."""
+    lanes = []
+    for c in np.unique(problem.group_class):
+        own = np.flatnonzero(problem.group_class == c).tolist()
+        for at in range(0, len(own), 2):
+            g = own[at]
+            h = own[at + 1] if at + 1 < len(own) else -1
+            _, lo, hi, base, _ = groups[g].tolist()
+            lanes.append([lo, hi, g, base, h, groups[h, 3] if h >= 0 else 0, int(at == 0)])
+    return np.array(lanes, dtype=np.int64)

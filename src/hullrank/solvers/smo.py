@@ -1,0 +1,221 @@
+"""Interval problems with kernels: sequential minimal optimisation, Newton on the free multipliers, a certified gap.
+
+Sequential steps find the face of the optimum quickly and then crawl along the small eigenvalues of the kernel; Newton
+steps on the free multipliers do not crawl, but cost the cube of their number. So a Newton step is taken whenever the
+sequential steps since the last one have cost as much as it will. Kernel rows are float32. Scores are kept in float64
+and recomputed from float64 kernel values before an answer is believed, so their error is that of the last steps only.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.problem.certificate import CertifiedPoint, Status, certify_intervals
+from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.kernels import Gram
+from hullrank.problem.layout import RowLayout
+from hullrank.solvers import _smo_loops as loops
+from hullrank.solvers._smo_newton import FreeFace, newton_step
+from hullrank.solvers._smo_primal import best_primal
+from hullrank.solvers._smo_start import Start, feasible_start, put_start
+from hullrank.solvers._smo_state import SmoState, make_state
+
+Floats = NDArray[np.float64]
+
+MOST_THRESHOLDS = 200
+_FALL = 0.3  # of the demanded violation from one level to the next
+_FLOPS = 3e10  # of a Cholesky factorisation in float64, per second
+_SECONDS_PER_STEP = 2e-6, 1.2e-9  # of a sequential step: fixed, and per sample
+
+
+def smo_refuses(problem: IntervalProblem) -> str | None:
+    """None, or why sequential steps over two rows cannot solve the problem."""
+    if problem.l1:
+        return "kernels need the L2 penalty"
+    if problem.charge is Charge.HARD:
+        return "a hard margin may have no dual optimum"
+    if problem.charge is Charge.HINGE and bool((problem.bundles[:, 1] >= 0).any()):
+        return "a shared hinge slack ties two multipliers of one sample in a box that steps over two rows cannot leave"
+    if problem.n_thresholds > MOST_THRESHOLDS:
+        return f"more than {MOST_THRESHOLDS} thresholds"
+    return None
+
+
+@dataclass
+class SmoResult:
+    """The graded point, how the solve ended, its coefficients and (float64) scores, and where a next may start."""
+
+    point: CertifiedPoint
+    status: Status
+    rounds: int
+    coef: Floats
+    scores: Floats
+    start: Start
+
+
+def solve_by_smo(
+    problem: IntervalProblem,
+    layout: RowLayout,
+    gram: Gram,
+    *,
+    tol: float,
+    max_iter: int,
+    cache_size: float,
+    start: Start | None = None,
+    verbose: int = 0,
+) -> SmoResult:
+    """Solve over class-sorted samples; ``max_iter`` bounds the rounds, ``cache_size`` (MB) the kernel rows kept."""
+    state = make_state(problem, layout, gram, np.float32, cache_size)
+    if start is None and problem.homogeneous:
+        start = feasible_start(problem, layout)
+    if start is not None:
+        put_start(state, start)
+        state.s = gram.times(state.beta)
+    descent = Descent(state, gram, tol, verbose)
+    try:
+        status = descent.run(max_iter)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    if not descent.exact:
+        descent.refresh()
+    if descent.point.relative_gap <= tol:
+        status = Status.CONVERGED
+    ended = Start(descent.point.multipliers, state.order_multipliers / problem.cost, state.io[loops.RHO])
+    stretch = descent.stretch
+    return SmoResult(descent.point, status, descent.rounds, stretch * state.beta, stretch * state.s, ended)
+
+
+class Descent:
+    """Rounds of steps at falling violations until the gap is closed."""
+
+    def __init__(self, state: SmoState, gram: Gram, tol: float, verbose: int) -> None:
+        self.state, self.gram, self.tol, self.verbose = state, gram, tol, verbose
+        self.rounds = 0
+        self.exact = False  # whether the point was graded by float64 kernel values
+        self.spent = 0.0  # seconds of sequential steps since the last Newton step, by the model above
+        self.face_size = 0
+        self.damping = 1.0
+        self.clean = False  # whether the last Newton step went its whole way
+
+    def run(self, max_iter: int) -> Status:
+        """Descend until the certificate says that it is enough."""
+        state = self.state
+        state.run(1e30, 0)
+        eps = _FALL * max(state.violation, 0.0)
+        stuck = 0
+        for self.rounds in range(1, max_iter + 1):
+            moving = self.step(eps)
+            reached = state.violation <= eps
+            newton = not reached and self.newton(forced=not moving)
+            if reached or newton:
+                self.grade()
+                if self.point.relative_gap <= self.tol:
+                    self.refresh()
+                    if self.point.relative_gap <= self.tol:
+                        return Status.CONVERGED
+            if not (moving or newton):
+                stuck += 1
+                self.refresh()
+                if stuck > 3:
+                    return Status.STALLED
+            if reached:
+                eps = _FALL * max(min(eps, state.violation), 1e-15 * abs(eps))
+        return Status.MAX_ITER
+
+    def step(self, eps: float) -> bool:
+        """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
+        state, m = self.state, len(self.state.s)
+        seconds = _SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m
+        affordable = (self.price(self.face_size) - self.spent) / seconds
+        before = state.steps
+        moving = state.run(eps, int(np.clip(affordable, m // 4 + 10, 30 * m + 1000)))
+        self.spent += (state.steps - before) * seconds
+        self.exact = False
+        if state.problem.has_rho:  # method of multipliers for sum alpha = nu
+            state.io[loops.RHO] -= state.io[loops.RHO_WEIGHT] * state.flow_residual()[-1]
+        return moving
+
+    def price(self, size: int) -> float:
+        """What a Newton step on a face of so many samples costs, against what sequential steps cost; less if the last
+        one went well. Before the first, two steps a sample."""
+        if not size:
+            return 2.0 * len(self.state.s) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * len(self.state.s))
+        return 5e-3 + (0.2 if self.clean else 1.0) * size**3 / 3 / _FLOPS
+
+    def newton(self, forced: bool) -> bool:
+        """A Newton step, if it is worth its cost (``forced``: whatever it costs); whether it moved."""
+        state = self.state
+        face = FreeFace(state)
+        n = self.face_size = len(face.distinct)
+        if n < 2 or not (forced or self.spent >= self.price(n)):
+            return False
+        self.spent = 0.0
+        unit = max(float(state.per_sample[0].mean()), 1e-300)
+        bound = float(np.median(state.per_sample[2, face.sample]))
+        if bound > 1e29:
+            bound = max(float(np.abs(face.value).max()), 1e-300)
+        # a ridge of violation / bound lets multipliers move by about their bound
+        ridge = max((1e-9 if forced else 1e-5) * unit, self.damping * state.violation / bound)
+        dtype = np.float32 if ridge >= 1e-5 * unit * np.sqrt(n) else np.float64
+        K = np.empty((n, n), dtype=dtype)
+        self.gram.take(face.distinct).blocks(dtype).fill(None, K)
+        length = newton_step(face, K, ridge, dtype, self._times(face, exact=forced))
+        self.clean = length > 0.9
+        self.damping = min(self.damping * 4.0, 10.0) if length < 0.5 else self.damping
+        self.damping = max(self.damping / 5.0, 1e-2) if self.clean else self.damping
+        state.run(1e30, 0)
+        return length > 0
+
+    def _times(self, face: FreeFace, exact: bool) -> Callable[[Floats], Floats]:
+        """How a change of the face's multipliers changes all scores."""
+        state = self.state
+
+        def times(change: Floats) -> Floats:
+            moved = np.bincount(face.where, change, len(face.distinct))
+            total = np.zeros(len(state.s))
+            if exact or len(face.distinct) > state.cache.capacity:
+                total[face.distinct] = moved
+                return self.gram.times(total)
+            state.cache.require(face.distinct)
+            loops.add_rows(state.cache.values, state.cache.slot[face.distinct], moved, total)
+            return total
+
+        return times
+
+    def grade(self) -> None:
+        """The certificate of the present point, by the scores at hand."""
+        self.stretch, self.point = certify(self.state)
+        if self.verbose:
+            kind = " (float64)" if self.exact else ""
+            print(
+                f"round {self.rounds}: {self.state.steps} steps, violation {self.state.violation:.2g}, objective "
+                f"{self.point.primal:.10g}, relative gap {self.point.relative_gap:.2g}{kind}"
+            )
+
+    def refresh(self) -> None:
+        """Scores anew from float64 kernel values, then the certificate."""
+        self.state.s = self.gram.times(self.state.beta)
+        self.state.run(1e30, 0)
+        self.exact = True
+        self.grade()
+
+
+def certify(state: SmoState) -> tuple[float, CertifiedPoint]:
+    """Grade the present multipliers with the best thresholds and stretch of the scores; the stretch, and the grades."""
+    beta = state.beta
+    square = float(beta @ state.s)
+
+    def dual_penalty(coef: Floats) -> float:
+        """1/2 coef'K coef for coef next to beta, bounded from above."""
+        change = coef - beta
+        length = float(np.abs(change) @ np.sqrt(np.maximum(state.per_sample[0], 0.0)))
+        return 0.5 * square + float(change @ state.s) + 0.5 * length**2
+
+    stretch, theta = best_primal(state.problem, state.layout, state.s, square, state.thresholds(), state.violation)
+    point = certify_intervals(
+        state.problem, state.layout, stretch * state.s, 0.5 * stretch**2 * square, dual_penalty, theta,
+        state.shares(), state.order_multipliers, float(np.sqrt(max(state.per_sample[0].mean(), 0.0))),
+    )  # fmt: skip
+    return stretch, point
