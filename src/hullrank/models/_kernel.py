@@ -36,6 +36,16 @@ class KernelMixin:
     With a kernel the score is f(x) = sum_i dual_coef_i k(x_i, x) over the support vectors.
     """
 
+    kernel: Any
+    gamma: float | str
+    degree: int
+    coef0: float
+    cache_size: float
+    approximation: int | str | None
+    tol: float
+    max_iter: int
+    verbose: int
+
     @property
     def _has_kernel(self) -> bool:
         return bool(self.kernel != "linear" or self.approximation is not None or self._coefficient_norm)
@@ -64,7 +74,7 @@ class KernelMixin:
 
         if problem.l1:
             raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")
-        rank = NYSTROEM_RANK if self.approximation == "nystroem" else self.approximation
+        rank = NYSTROEM_RANK if isinstance(self.approximation, str) else self.approximation
         if self._coefficient_norm and rank is not None:
             raise HullrankError("norm='coefficient' needs the whole kernel matrix; use approximation=None")
         gram = self._gram(samples)
@@ -103,7 +113,7 @@ class KernelMixin:
     def _norm(self, solution: Solution) -> float:
         """|w|, or the norm of the score in the kernel's space."""
         if self._has_kernel:
-            return float(np.sqrt(max(0.0, solution.coef @ solution.scores)))
+            return float(np.sqrt(max(0.0, float(solution.coef @ solution.scores))))
         return float(np.linalg.norm(solution.coef))
 
     def _as_features(self, samples: Samples) -> Samples | None:

@@ -11,13 +11,63 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from hullrank.problem.intervals import IntervalProblem
 
 Floats = NDArray[np.float64]
+DENSE_LIMIT = 3000  # more columns than this are left to conjugate gradients
 
 
 class SingularSystemError(ArithmeticError):
     """The Newton matrix is not positive definite to working precision."""
 
 
-class NewtonSystem:
+def newton_system(problem: IntervalProblem, n_features: int) -> "WholeSystem | BandedSystem":
+    """The system that suits the number of thresholds and columns."""
+    if isinstance(problem.incidence, np.ndarray) and len(problem.linear) <= 64 and n_features <= DENSE_LIMIT:
+        return WholeSystem(problem)
+    return BandedSystem(problem)
+
+
+class WholeSystem:
+    """Few thresholds: the matrix over (theta, rho, w) is factored as one, thresholds first."""
+
+    def __init__(self, problem: IntervalProblem) -> None:
+        self.problem, self.N = problem, problem.incidence
+        group, partner = problem.bundles[problem.bundles[:, 1] >= 0].T
+        self.paired = np.flatnonzero(problem.bundles[:, 1] >= 0)
+        self.pairs = problem.threshold[group], problem.threshold[partner]
+
+    def factor(self, H: Floats, group_rows: Floats, weight: Floats, pair_weight: Floats) -> None:
+        """Factor for per-group sums of D x and of D, the order constraints' D following, and per-bundle cross terms."""
+        N, (n_groups, n) = self.N, group_rows.shape
+        q = N.shape[1]
+        M = np.empty((q + n, q + n))
+        T = M[:q, :q] = N.T @ (weight[:, None] * N)
+        if len(self.paired):
+            i, j = self.pairs
+            M[i, j] = M[j, i] = T[i, j] + pair_weight[self.paired]
+        cross = N[:n_groups].T @ (self.problem.sign[:, None] * group_rows)
+        M[:q, q:], M[q:, :q], M[q:, q:] = -cross, -cross.T, H
+        self._factor(M)
+
+    def _factor(self, M: Floats) -> None:
+        diagonal = M.diagonal() + 1e-300
+        if not diagonal.min() > 0:
+            raise SingularSystemError("a diagonal entry is not positive")
+        self.scale = 1 / np.sqrt(diagonal)
+        M *= self.scale
+        M *= self.scale[:, None]
+        M.flat[:: len(M) + 1] = 1 + 1e-15
+        self.chol, failed = lapack.dpotrf(M, lower=1, overwrite_a=1)
+        if failed:
+            raise SingularSystemError("the Newton matrix is not positive definite")
+
+    def solve(self, rw: Floats, rtheta: Floats) -> tuple[Floats, Floats]:
+        """The step (dw, (dtheta, drho))."""
+        q = len(rtheta)
+        x = lapack.dpotrs(self.chol, self.scale * np.concatenate([rtheta, rw]), lower=1)[0]
+        x *= self.scale
+        return x[q:], x[:q]
+
+
+class BandedSystem:
     """[H, -B; -B', T] (dw, dtheta) = (r_w, r_theta), with T = E'DE + G'D_tG over the thresholds.
 
     T couples only thresholds that share a slack or an order constraint, so that it is banded after a permutation that
@@ -38,17 +88,11 @@ class NewtonSystem:
         self.bandwidth = int(np.abs(self.place[i] - self.place[j]).max(initial=0))
         own = problem.threshold
         self.cells = np.concatenate([self._cell(own, own), self._cell(i, j), self._cell(up, up), self._cell(low, low)])
-        self.by_threshold = np.argsort(own, kind="stable")
-        self.first = np.searchsorted(own[self.by_threshold], np.arange(q))
 
     def _cell(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
         """Position of entry (i, j) in LAPACK's lower band storage."""
         a, b = self.place[i], self.place[j]
         return np.abs(a - b) * self.n_thresholds + np.minimum(a, b)
-
-    def sum_by_threshold(self, values: Floats) -> Floats:
-        """E'values, for values per group."""
-        return np.add.reduceat(values[self.by_threshold], self.first, axis=0)
 
     def factor(
         self,
@@ -72,12 +116,12 @@ class NewtonSystem:
         if failed:
             raise SingularSystemError("thresholds")
         B = np.empty((q, n + problem.has_rho))
-        B[self.place, :n] = self.sum_by_threshold(group_rows)
+        B[self.place, :n] = problem.sum_by_threshold(group_rows)
         border, corner = np.empty(0), 0.0
         if problem.has_rho:
             border = -problem.sign @ group_rows
             corner = float(group_weight.sum() + order_weight[problem.up == q].sum())
-            B[self.place, n] = -self.sum_by_threshold(problem.sign * group_weight)
+            B[self.place, n] = -problem.sum_by_threshold(problem.sign * group_weight)
         self.B, self.solved_B = B, lapack.dpbtrs(self.band, B, lower=1)[0] if B.size else B
         if callable(H):
             self._prepare_iterations(H, diagonal, border, corner)

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.problem.layout import RowLayout
+from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
 ENOUGH = 2_000_000  # numbers from which mean and scale are measured
@@ -85,7 +85,7 @@ class ScaledRows:
 
     def group_sums(self, layout: RowLayout) -> "GroupSums":
         """The map from row values to (G, n): for each group the sum of values_r times the sample of row r."""
-        return GroupSums(self, layout.row_sample if self.pick is None else self.pick[layout.row_sample], layout.group_starts)
+        return GroupSums(self, layout)
 
     def take(self, positions: NDArray[np.integer]) -> "ScaledRows":
         """The rows at the given positions, copied."""
@@ -121,21 +121,39 @@ class GramOperator:
         return self.rows.gram_diagonal(self.d)
 
 
-@dataclass(frozen=True)
 class GroupSums:
-    """Sums of samples over the rows of each group, for any values of the rows; rows of value 0 are not touched."""
+    """Sums of samples over the rows of each group, for any values of the rows.
 
-    rows: ScaledRows
-    sample: NDArray[np.integer]
-    starts: NDArray[np.int64]
+    The rows of a group are a slice of copied rows, so few groups are as many products; otherwise a sparse matrix of
+    the rows that have a value does it.
+    """
+
+    def __init__(self, rows: ScaledRows, layout: RowLayout) -> None:
+        self.rows, self.layout = rows, layout
+        starts = layout.group_starts
+        self.slices = None
+        if rows.pick is None and isinstance(rows.X, np.ndarray) and len(starts) <= 64:
+            table = layout.table
+            home = np.zeros(len(starts) - 1, dtype=np.int64)
+            home[table[:, GROUP]] = table[:, START]
+            paired = table[table[:, PARTNER] >= 0]
+            home[paired[:, PARTNER]] = paired[:, START]
+            self.slices = [
+                (slice(a, b), slice(k, k + b - a))
+                for a, b, k in zip(starts[:-1].tolist(), starts[1:].tolist(), home.tolist(), strict=True)
+            ]
 
     def __call__(self, values: Floats) -> Floats:
-        rows, sample, starts = self.rows, self.sample, self.starts
+        rows, X = self.rows, self.rows.X
+        if self.slices is not None:
+            return np.array([values[own] @ X[samples] for own, samples in self.slices])
+        hot = np.flatnonzero(values)
+        sample = self.layout.row_sample[hot]
         if rows.pick is not None:
-            hot = np.flatnonzero(values)
-            values, sample, starts = values[hot], sample[hot], np.searchsorted(hot, starts)
-        members = sp.csr_array((values, sample, starts), shape=(len(starts) - 1, rows.X.shape[0]))
-        sums = members @ rows.X
+            sample = rows.pick[sample]
+        starts = np.searchsorted(hot, self.layout.group_starts)
+        members = sp.csr_array((values[hot], sample, starts), shape=(len(starts) - 1, X.shape[0]))
+        sums = members @ X
         if sp.issparse(sums):
             sums = sums.toarray()
         if rows.mean is not None:

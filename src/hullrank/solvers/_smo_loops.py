@@ -9,13 +9,18 @@ Tables (one line each):
   lanes   first sample, last + 1, group, base of its rows, second group or -1, base of its rows, 1 if first of its class
   groups  threshold, first sample, last + 1, base of its rows, base of the partner's rows (or NO_ROW)
 where the row of sample k is base + k. ``off`` holds, in float32, the residual plus s of the rows that may rise (line 0)
-and fall (line 1), and -FAR or FAR of those that may not. Maxima run over the bits of float32 as ordered integers, which
-compilers vectorise where they do not vectorise maxima of floats.
+and fall (line 1), and -FAR or FAR of those that may not.
 """
+
+from typing import Any
 
 import numpy as np
 
 from hullrank._jit import njit
+from hullrank.solvers._smo_scans import INNER, scan_one, scan_two, unkey
+from hullrank.solvers._smo_scans import gains as second_order_gains
+
+Array = Any
 
 FAR = 1e30
 NO_ROW = -(1 << 40)  # base of the rows of a partner that is not there
@@ -23,83 +28,9 @@ CONVERGED, OUT_OF_STEPS, MISSING_ROW, STUCK, INDEFINITE = range(5)
 # numbers that come in and go out
 STEPS, VIOLATION, MISSING, RHO, RHO_WEIGHT, RHO_CURVATURE, LIMIT, EPS = range(8)
 
-_INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_FAST = {**_INNER, "fastmath": {"contract", "arcp", "nsz"}}
 
-
-@njit(**_FAST)
-def _scan_one(s, ki, kj, d, up, down, ends):
-    """s += d (ki - kj); the largest residual that may rise and the smallest that may fall, as ordered integers."""
-    a = np.int32(-2147483647)
-    b = np.int32(2147483647)
-    for k in range(s.shape[0]):
-        value = s[k] + d * (ki[k] - kj[k])
-        s[k] = value
-        w = np.float32(value)
-        x = np.float32(up[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        a = x if x > a else a
-        x = np.float32(down[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        b = x if x < b else b
-    ends[0] = a
-    ends[1] = b
-
-
-@njit(**_FAST)
-def _scan_two(s, ki, kj, d, up, down, up2, down2, ends, ends2):
-    """The same for two groups of one class in one pass."""
-    a = np.int32(-2147483647)
-    b = np.int32(2147483647)
-    p = a
-    q = b
-    for k in range(s.shape[0]):
-        value = s[k] + d * (ki[k] - kj[k])
-        s[k] = value
-        w = np.float32(value)
-        x = np.float32(up[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        a = x if x > a else a
-        x = np.float32(down[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        b = x if x < b else b
-        x = np.float32(up2[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        p = x if x > p else p
-        x = np.float32(down2[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        q = x if x < q else q
-    ends[0] = a
-    ends[1] = b
-    ends2[0] = p
-    ends2[1] = q
-
-
-@njit(**_FAST)
-def _gains(s, ki, down, curvature, own, reach, gains):
-    """Second-order choice: (reach - residual)^2 / (own + curvature - 2 ki) of the rows that may fall; the best."""
-    best = np.int32(0)
-    least = np.float32(1e-7) * own
-    for k in range(s.shape[0]):
-        b = reach - (down[k] - np.float32(s[k]))
-        b = b if b > np.float32(0) else np.float32(0)
-        b = b if down[k] < np.float32(1e29) else np.float32(0)
-        a = own + curvature[k] - np.float32(2) * ki[k]
-        a = a if a > least else least
-        gain = np.float32(b * b / a)
-        gains[k] = gain
-        x = gain.view(np.int32)
-        best = x if x > best else best
-    return best
-
-
-@njit(**_INNER)
-def _unkey(x):
-    return np.int32(x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))).view(np.float32)
-
-
-@njit(**_INNER)
-def _level(row, partner, k, sign, offset, curvature, v):
+@njit(**INNER)
+def _level(row: Array, partner: Array, k: Array, sign: Array, offset: Array, curvature: Array, v: Array) -> Any:
     """Residual plus s of one row."""
     total = sign * v[row]
     if partner >= 0:
@@ -107,8 +38,10 @@ def _level(row, partner, k, sign, offset, curvature, v):
     return sign * (offset - curvature[k] * total)
 
 
-@njit(**_INNER)
-def _set_row(row, partner, k, sign, offset, per_sample, v, off):
+@njit(**INNER)
+def _set_row(
+    row: Array, partner: Array, k: Array, sign: Array, offset: Array, per_sample: Array, v: Array, off: Array
+) -> None:
     """Where the row may rise and where it may fall, its level; else out of reach."""
     z = _level(row, partner, k, sign, offset, per_sample[1], v)
     bound = per_sample[2, k]
@@ -117,7 +50,7 @@ def _set_row(row, partner, k, sign, offset, per_sample, v, off):
 
 
 @njit(error_model="numpy")
-def set_rows(groups, signs, per_sample, v, off):
+def set_rows(groups: Array, signs: Array, per_sample: Array, v: Array, off: Array) -> None:
     """Fill ``off`` for all rows of all groups."""
     for g in range(groups.shape[0]):
         for k in range(groups[g, 1], groups[g, 2]):
@@ -125,8 +58,8 @@ def set_rows(groups, signs, per_sample, v, off):
             _set_row(groups[g, 3] + k, partner, k, signs[g, 0], signs[g, 1], per_sample, v, off)
 
 
-@njit(**_INNER)
-def _bottleneck(edges, order, hop, t1, t2, d):
+@njit(**INNER)
+def _bottleneck(edges: Array, order: Array, hop: Array, t1: Array, t2: Array, d: Array) -> Any:
     """The largest step up to d that keeps the order multipliers along the path from t1 to t2 non-negative."""
     a = t1
     while a != t2:
@@ -138,8 +71,8 @@ def _bottleneck(edges, order, hop, t1, t2, d):
     return d
 
 
-@njit(**_INNER)
-def _push(edges, order, hop, t1, t2, d):
+@njit(**INNER)
+def _push(edges: Array, order: Array, hop: Array, t1: Array, t2: Array, d: Array) -> Any:
     """Move d along the path; 1 if some order multiplier became or stopped being zero."""
     a = t1
     changed = 0
@@ -156,8 +89,8 @@ def _push(edges, order, hop, t1, t2, d):
     return changed
 
 
-@njit(**_INNER)
-def _find_paths(edges, order, cost, hop):
+@njit(**INNER)
+def _find_paths(edges: Array, order: Array, cost: Array, hop: Array) -> None:
     """Best path costs between thresholds (Floyd and Warshall): an order constraint up to low earns its gap, and the way
     back, open while its multiplier is positive, costs it. ``hop`` is the first order constraint of the path."""
     n = cost.shape[0]
@@ -184,8 +117,21 @@ def _find_paths(edges, order, cost, hop):
                         hop[a, b] = hop[a, k]
 
 
-@njit(**_INNER)
-def _extremes(K, i, j, d, lanes, groups, signs, s, off, ends, ends_of, rho):
+@njit(**INNER)
+def _extremes(
+    K: Array,
+    i: Array,
+    j: Array,
+    d: Array,
+    lanes: Array,
+    groups: Array,
+    signs: Array,
+    s: Array,
+    off: Array,
+    ends: Array,
+    ends_of: Array,
+    rho: Array,
+) -> None:
     """Apply the last step to s and find, per threshold, the extreme residuals and the groups that hold them."""
     for lane in range(lanes.shape[0]):
         lo = lanes[lane, 0]
@@ -194,12 +140,12 @@ def _extremes(K, i, j, d, lanes, groups, signs, s, off, ends, ends_of, rho):
         step = d if lanes[lane, 6] == 1 else 0.0
         a = lanes[lane, 3]
         if lanes[lane, 4] < 0:
-            _scan_one(
+            scan_one(
                 s[lo:hi], K[i, lo:hi], K[j, lo:hi], step, off[0, a + lo : a + hi], off[1, a + lo : a + hi], ends[g]
             )
         else:
             b = lanes[lane, 5]
-            _scan_two(
+            scan_two(
                 s[lo:hi], K[i, lo:hi], K[j, lo:hi], step,
                 off[0, a + lo : a + hi], off[1, a + lo : a + hi], off[0, b + lo : b + hi], off[1, b + lo : b + hi],
                 ends[g], ends[lanes[lane, 4]],
@@ -211,19 +157,36 @@ def _extremes(K, i, j, d, lanes, groups, signs, s, off, ends, ends_of, rho):
         if groups[g, 2] > groups[g, 1]:
             t = groups[g, 0]
             shift = signs[g, 0] * rho
-            x = _unkey(ends[g, 0])
+            x = unkey(ends[g, 0])
             if x > -1e29 and x + shift > ends_of[t, 0]:
                 ends_of[t, 0] = x + shift
                 ends_of[t, 2] = g
-            x = _unkey(ends[g, 1])
+            x = unkey(ends[g, 1])
             if x < 1e29 and x + shift < ends_of[t, 1]:
                 ends_of[t, 1] = x + shift
 
 
 @njit(error_model="numpy")
 def smo(
-    K, slot, lanes, groups, signs, edges, order, cost, hop, per_sample, curvature32, v, s, off, gains, ends, ends_of, io
-):  # fmt: skip
+    K: Array,
+    slot: Array,
+    lanes: Array,
+    groups: Array,
+    signs: Array,
+    edges: Array,
+    order: Array,
+    cost: Array,
+    hop: Array,
+    per_sample: Array,
+    curvature32: Array,
+    v: Array,
+    s: Array,
+    off: Array,
+    gains: Array,
+    ends: Array,
+    ends_of: Array,
+    io: Array,
+) -> Any:
     """Steps until the largest violation is below io[EPS]; returns how it ended, numbers in ``io``.
 
     K holds kernel rows, that of sample k at slot[k] (-1: not there: the caller must bring it and call again).
@@ -258,7 +221,7 @@ def smo(
             break
         g = np.int64(ends_of[t1, 2])
         base = groups[g, 3]
-        wanted = _unkey(ends[g, 0])
+        wanted = unkey(ends[g, 0])
         i = groups[g, 1]
         while i < groups[g, 2] - 1 and np.float32(off[0, base + i] - np.float32(s[i])) != wanted:
             i += 1
@@ -278,7 +241,7 @@ def smo(
                 reach = np.float32(ends_of[t1, 0] + cost[t1, t2] - signs[other, 0] * rho)
                 extra = io[RHO_CURVATURE] if signs[other, 0] != signs[g, 0] else 0.0
                 down = off[1, groups[other, 3] + lo : groups[other, 3] + hi]
-                gain = _gains(
+                gain = second_order_gains(
                     s[lo:hi], K[row_i, lo:hi], down, curvature32[lo:hi], np.float32(own + extra), reach, gains
                 )
                 if gain > best:
@@ -341,7 +304,7 @@ def smo(
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def add_rows(K, slots, change, total):
+def add_rows(K: Array, slots: Array, change: Array, total: Array) -> None:
     """total += K[slots]' change, in float64, two rows a pass."""
     n = slots.shape[0]
     for r in range(0, n, 2):

@@ -131,11 +131,10 @@ def newton_step(face: FreeFace, gram: Any, ridge: float, dtype: Any, times: Call
         if not falling.any():
             break
         tight = tight[~falling]
-    change = face.clipped(change)
-    change, tau = _restore_flow(face, change, tight, tau)
-    if change is None:
+    restored = _restore_flow(face, face.clipped(change), tight, tau)
+    if restored is None:
         return 0.0
-    step = _search(face, change, tight, tau, times)
+    step = _search(face, restored[0], tight, restored[1], times)
     if state.problem.has_rho:
         state.io[loops.RHO] += step * (theta[-1] - state.io[loops.RHO])
     return step
@@ -188,7 +187,7 @@ def _solve_small(A: Floats, right: Floats) -> Floats:
     return scale * solution
 
 
-def _restore_flow(face: FreeFace, change: Floats, tight: Ints, tau: Floats) -> tuple[Floats | None, Floats]:
+def _restore_flow(face: FreeFace, change: Floats, tight: Ints, tau: Floats) -> tuple[Floats, Floats] | None:
     """After the cut at the box: move rows within their room (and order multipliers) until the flow is right again."""
     G, _, owed = _constraints(face, tight)
     size = max(float(np.abs(face.value).sum()), float(np.abs(change).sum()), 1e-300)
@@ -203,7 +202,7 @@ def _restore_flow(face: FreeFace, change: Floats, tight: Ints, tau: Floats) -> t
         force = np.linalg.lstsq(system, off, rcond=1e-13)[0]
         change = face.clipped(change - room * np.clip(face.member @ force, -1, 1))
         tau = tau + free_tau * np.clip(G @ force, -1, 1)
-    return None, tau
+    return None
 
 
 def _search(face: FreeFace, change: Floats, tight: Ints, tau: Floats, times: Callable[[Floats], Floats]) -> float:

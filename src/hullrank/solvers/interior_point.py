@@ -6,7 +6,7 @@ when the complementarity is small and the caller's certificate agrees.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from hullrank.problem.certificate import Status
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import RowLayout
-from hullrank.solvers._linear_system import NewtonSystem, SingularSystemError
+from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
 from hullrank.solvers._rows import ScaledRows
 
 Floats = NDArray[np.float64]
-DENSE_LIMIT = 3000  # more columns than this are left to conjugate gradients
 
 
 @dataclass(frozen=True)
@@ -69,14 +68,15 @@ def interior_point(
     ``accept(point, scores)`` may veto the end; ``unit`` stands for |objective| where settled rows hide most of it.
     """
     state = _State(problem, rows, layout, settled, start, mu)
+    last = state.primal_point()
     status, step = Status.MAX_ITER, 0.0
     iteration = 0
     try:
         for iteration in range(max_iter + 1):
             state.weigh(step)
             if not np.isfinite(state.complementarity + state.objective):
-                status = Status.STALLED
-                break
+                return replace(last, iterations=iteration, status=Status.STALLED)
+            last = state.primal_point()
             if state.close(tol, unit) and (accept is None or accept(state.point(iteration), state.s[: state.m])):
                 status = Status.CONVERGED
                 break
@@ -106,13 +106,14 @@ class _State:
         from hullrank.solvers import _loops
 
         self.loops, self.problem, self.rows, self.layout = _loops, problem, rows, layout
-        self.system, self.N, self.group_sums = NewtonSystem(problem), problem.incidence, rows.group_sums(layout)
+        self.N, self.group_sums = problem.incidence, rows.group_sums(layout)
+        self.system: Any = newton_system(problem, rows.n_features)
         self.m, n, E = layout.n_samples, rows.n_features, len(problem.up)
         self.settled = settled or Settled(np.zeros(n), np.zeros(len(problem.linear)))
         self.quadratic = not np.isscalar(self.settled.group_weight)
         if self.quadratic:
-            self.settled_B = self.system.sum_by_threshold(self.settled.group_rows)  # type: ignore[arg-type]
-            self.settled_T = self.system.sum_by_threshold(self.settled.group_weight)  # type: ignore[arg-type]
+            self.settled_B = problem.sum_by_threshold(self.settled.group_rows)  # type: ignore[arg-type]
+            self.settled_T = problem.sum_by_threshold(self.settled.group_weight)  # type: ignore[arg-type]
         self.linear_theta = problem.linear + self.settled.linear_theta
         self.total = max(float(layout.cost.sum()), float(np.sum(self.settled.group_weight)), 1e-300)
         self.table, self.cost, self.price = _with_order_rows(problem, layout, self.total)
@@ -151,7 +152,8 @@ class _State:
         if problem.l1:
             self.l1_price = self.total / max(n, 1)  # weight of |w_j| on the central path
             self.weight += 2 * n * self.l1_price
-            self.parts = np.stack([np.maximum(self.w, 0), np.maximum(-self.w, 0)]) + mu  # w = parts[0] - parts[1]
+            room = mu * min(1.0, self.l1_price)
+            self.parts = np.stack([np.maximum(self.w, 0), np.maximum(-self.w, 0)]) + room  # w = parts[0] - parts[1]
             self.caps = np.ones((2, n))  # 1 - gamma, 1 + gamma with gamma = X'(sign alpha)
             self.w = self.parts[0] - self.parts[1]
 
@@ -160,6 +162,10 @@ class _State:
         R = self.layout.n_rows
         a = self.multipliers[0]
         return Point(self.w, self.theta, a[:R], self.price * a[R:], iteration, status)
+
+    def primal_point(self) -> Point:
+        """The current weights and thresholds with multipliers of 0, to return to if the next step overflows."""
+        return Point(self.w, self.theta, np.zeros(self.layout.n_rows), np.zeros(len(self.problem.up)))
 
     def weigh(self, step: float) -> None:
         """Take the step in the rows, weigh them, and compute the residuals of the optimality conditions."""
@@ -199,7 +205,7 @@ class _State:
         floor = 0.5e-12 * self.sent**2 if self.problem.homogeneous else 0.0
         if self.complementarity > tol * max(unit or abs(self.objective), floor):
             return False
-        force = self.total + _largest(self.settled.linear_w) + _largest(self.linear_theta)
+        force = self.total + _largest(self.settled.linear_w) + _largest(self.linear_theta) + self.problem.l1
         return self.row_residual <= 1e-6 * (1 + _largest(self.groups[1])) and self.dual_residual <= 1e-6 * force
 
     def factor(self) -> None:
@@ -228,9 +234,9 @@ class _State:
         self._direction(0.0)
         step = min(1.0, 1 / self.worst)
         left = self.complementarity + step * self.first_order + step * step * self.second_order
-        target = self.mu * (max(0.0, left) / self.complementarity) ** 3 if self.complementarity > 0 else 0.0
+        target = self.mu * (max(0.0, left) / self.complementarity) ** 4 if self.complementarity > 0 else 0.0
         step = self._direction(target, second_order=True)
-        if step <= 0.9 and not self.problem.l1:
+        if step <= 0.75 and not self.problem.l1:
             step = self._direction(target, reach=min(1.0, 1.5 * step + 0.1))
         if step <= 0.1:
             step = self._direction(0.5 * self.mu)
@@ -260,7 +266,7 @@ class _State:
         self._measure(self.dtheta, self.ds, refine=False)
         if self.noisy and target > 0:
             self._refine()
-        return min(1.0, 0.995 / self.worst)
+        return min(1.0, 0.999 / self.worst)
 
     def _l1_right_side(self, target: float, second_order: bool) -> Floats:
         self.l1_rest = target * self.l1_price - self.parts * self.caps

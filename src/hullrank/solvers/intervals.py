@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from hullrank.data import Samples
 from hullrank.problem.certificate import Certificate, CertifiedPoint, Status
 from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.solvers._linear_system import DENSE_LIMIT
 from hullrank.solvers._rows import ScaledRows
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.base import Solution, Solver
-from hullrank.solvers.interior_point import DENSE_LIMIT, Point, interior_point
+from hullrank.solvers.interior_point import Point, interior_point
 from hullrank.solvers.newton import solve_by_newton
 from hullrank.solvers.settling import sample_sizes, solve_by_settling
 

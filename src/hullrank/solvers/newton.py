@@ -5,16 +5,17 @@ thresholds; the model is exact as long as the same rows pay, so that the method 
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.problem.certificate import CertifiedPoint, Status
 from hullrank.problem.layout import RowLayout, bundle_table, group_starts
-from hullrank.solvers._linear_system import NewtonSystem, SingularSystemError
+from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
 from hullrank.solvers._rows import ScaledRows
 from hullrank.solvers._scaled import Best, ScaledProblem
-from hullrank.solvers.interior_point import DENSE_LIMIT, Point, Settled, interior_point
+from hullrank.solvers.interior_point import Point, Settled, interior_point
 
 Floats = NDArray[np.float64]
 
@@ -128,11 +129,11 @@ def _model_minimum(scaled: ScaledProblem, paying: PayingRows, point: Point, noth
     if len(problem.up):
         empty = ScaledRows(np.empty((0, n)))
         return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3)
-    system = NewtonSystem(problem)
+    system: Any = newton_system(problem, n)
     terms = replace(terms, group_weight=terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0))
     w, theta = point.w, point.theta
-    B = system.sum_by_threshold(terms.group_rows)
-    T = system.sum_by_threshold(terms.group_weight)
+    B = problem.sum_by_threshold(terms.group_rows)
+    T = problem.sum_by_threshold(terms.group_weight)
     rw = -(w + terms.H @ w - theta @ B + terms.linear_w)
     rtheta = -(T * theta - B @ w + terms.linear_theta)
     nobody = np.zeros(len(problem.bundles))
