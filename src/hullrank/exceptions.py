@@ -6,6 +6,7 @@ __all__ = [
     "CollapsedRankingWarning",
     "ConvergenceWarning",
     "CyclicOrderError",
+    "DatasetError",
     "HullrankError",
     "InfeasibleParameterError",
     "KernelError",
@@ -26,6 +27,10 @@ class HullrankError(ValueError):
 
 class CyclicOrderError(HullrankError):
     """The declared order contains a cycle; the message prints it."""
+
+
+class DatasetError(HullrankError):
+    """A data set that is unknown, cannot be found or fetched, or is not what it should be."""
 
 
 class LabelError(HullrankError):

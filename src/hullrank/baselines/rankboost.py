@@ -252,7 +252,7 @@ class _HeldOut:
 
     def __init__(self, X: Any, codes: Ints, weights: Floats, queries: Ints, scales: Floats) -> None:
         self._X, self._scales = _by_columns(X), scales
-        self._codes, self._pairs = codes, {"qid": queries, "sample_weight": weights}
+        self._codes, self._weights, self._queries = codes, weights, queries
         self._scores = np.zeros(len(codes))
         self.accuracies: list[float] = []
         if not PairPotential(codes, weights, queries).total:
@@ -261,7 +261,8 @@ class _HeldOut:
     def rounds_since_best(self, last: _Round) -> int:
         """Take note of one more round."""
         self._scores += last.alpha * weak_values(self._X, last.feature, last.threshold, self._scales)
-        self.accuracies.append(1 - swapped_pairs(self._codes, self._scores, **self._pairs))
+        swapped = swapped_pairs(self._codes, self._scores, qid=self._queries, sample_weight=self._weights)
+        self.accuracies.append(1 - swapped)
         return len(self.accuracies) - 1 - int(np.argmax(self.accuracies))
 
 
