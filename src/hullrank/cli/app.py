@@ -195,3 +195,21 @@ def doctor(json: Json = False) -> None:
     from hullrank.cli.doctor import run_doctor
 
     run_doctor(as_json=json)
+
+
+@app.command()
+def report(
+    model: ModelPath,
+    data: DataFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
+    target: Target = None,
+    weights: Weights = None,
+    title: Annotated[str, typer.Option(help="Headline of the report.")] = "Ranking report",
+) -> None:
+    """Write a report that opens in any browser, without network: one HTML file.
+
+    Example: `hullrank report model.hull data.csv --out report.html`
+    """
+    from hullrank.cli.report import run_report
+
+    run_report(model, data, out, target=target, weights=weights, title=title)

@@ -1,0 +1,28 @@
+"""``hullrank report``: one HTML file about a model and a table."""
+
+from pathlib import Path
+
+from hullrank.cli.console import out, working
+from hullrank.cli.model import Model
+
+
+def run_report(
+    model_path: Path, path: Path, report_file: Path, *, target: str | None, weights: str | None, title: str
+) -> None:
+    """Write the report of a model on a table with grades."""
+    from hullrank.reports.html import write_report
+
+    model = Model.load(model_path)
+    data = model.load_data(path, target=target or model.about.get("target") or "", qid=None, weights=weights)
+    with working(f"writing {report_file}"):
+        write_report(
+            report_file,
+            model.pipeline,
+            data.X,
+            model.target(data),
+            title=title,
+            names=model.feature_names(),
+            labels=model.about.get("grades"),
+            sample_weight=data.weights,
+        )
+    out.print(f"The report on {len(data):,} rows is in {report_file}", markup=False, highlight=False)

@@ -1,0 +1,130 @@
+"""Everything the HTML report shows, as plain values that JSON can carry; writing it down is done elsewhere."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.metrics import wmw_score
+from hullrank.order import OrderGraph
+from hullrank.plots.order_graph import edge_accuracies, layout
+from hullrank.plots.placement import Placement, final_step, place_by
+
+_MOST_POINTS = 3000
+_MOST_PAIRS = 12
+_MOST_WEIGHTS = 25
+_MOST_GRADES = 40
+
+
+def gather(
+    estimator: Any, X: Any, y: Any, *, names: Any = None, sample_weight: Any = None, labels: Any = None
+) -> dict[str, Any]:
+    """Facts about a fitted estimator on samples.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, or a pipeline that ends in one
+    X, y : samples, in the terms of the estimator
+    names : names of the weights, default=None
+    labels : names of the classes where the estimator only knows their numbers, default=None
+    """
+    model = final_step(estimator)
+    placed = place_by(estimator, X, y, sample_weight=sample_weight)
+    order = getattr(model, "order_", None)
+    if order is None:
+        order = OrderGraph.chain(placed.classes.tolist())
+    grades = [str(label) for label in (placed.classes if labels is None else labels)]
+    accuracy = wmw_score(y, placed.scores, order=_measured(order, placed), sample_weight=sample_weight)
+    edges = _edges(y, placed, order) if len(order) <= _MOST_GRADES else []
+    return {
+        "model": type(model).__name__,
+        "rows": len(placed.scores),
+        "grades": grades if len(grades) <= _MOST_GRADES else [],
+        "n_grades": len(grades),
+        "pair_accuracy": _number(accuracy),
+        "points": _points(placed) if len(grades) <= _MOST_GRADES else None,
+        "thresholds": _numbers(placed.thresholds),
+        "intervals": _numbers(placed.intervals),
+        "edges": edges,
+        "places": layout(order).tolist() if edges else [],
+        "total": bool(order.is_total),
+        "pairs": _worst_pairs(placed, order, grades),
+        "weights": _weights(model, names),
+        "certificate": _certificate(model),
+    }
+
+
+def _measured(order: OrderGraph, placed: Placement) -> OrderGraph:
+    present = placed.classes[np.unique(placed.codes)]
+    return order.closure().restrict(present.tolist())
+
+
+def _points(placed: Placement) -> dict[str, Any]:
+    rows = np.arange(len(placed.scores))
+    if len(rows) > _MOST_POINTS:
+        rows = np.sort(np.random.default_rng(0).choice(rows, _MOST_POINTS, replace=False))
+    return {
+        "row": (rows + 1).tolist(),
+        "score": _numbers(placed.scores[rows]),
+        "grade": placed.codes[rows].tolist(),
+        "weight": _numbers(placed.weights[rows]),
+    }
+
+
+def _edges(y: Any, placed: Placement, order: OrderGraph) -> list[dict[str, Any]]:
+    values = edge_accuracies(y, placed.scores, order, placed.weights)
+    return [
+        {"lo": lo, "hi": hi, "accuracy": _number(value)}
+        for (lo, hi), value in zip(order.codes.tolist(), values.tolist(), strict=True)
+    ]
+
+
+def _worst_pairs(placed: Placement, order: OrderGraph, grades: list[str]) -> list[dict[str, Any]]:
+    """Pairs along comparable classes whose lower sample lies furthest above the higher one."""
+    by_score = np.argsort(placed.scores, kind="stable")
+    members = [by_score[placed.codes[by_score] == c] for c in range(len(placed.classes))]
+    found: list[tuple[float, int, int]] = []
+    edges = order.closure().codes if len(order) <= _MOST_GRADES else order.codes
+    for lo, hi in edges.tolist():
+        top, bottom = members[lo][-_MOST_PAIRS:], members[hi][:_MOST_PAIRS]
+        excess = placed.scores[top][:, None] - placed.scores[bottom]
+        found += [(float(excess[i, j]), int(top[i]), int(bottom[j])) for i, j in np.argwhere(excess > 0)]
+    found.sort(reverse=True)
+    return [
+        {
+            "lower": {"row": i + 1, "grade": grades[placed.codes[i]], "score": float(placed.scores[i])},
+            "higher": {"row": j + 1, "grade": grades[placed.codes[j]], "score": float(placed.scores[j])},
+            "excess": excess,
+        }
+        for excess, i, j in found[:_MOST_PAIRS]
+    ]
+
+
+def _weights(model: Any, names: Any) -> dict[str, Any]:
+    coef = getattr(model, "coef_", None)
+    if coef is None:
+        return {"total": 0, "shown": []}
+    labels = [f"x{i}" for i in range(len(coef))] if names is None or len(names) != len(coef) else list(names)
+    largest = np.argsort(-np.abs(coef), kind="stable")[:_MOST_WEIGHTS]
+    return {"total": len(coef), "shown": [{"name": str(labels[i]), "weight": float(coef[i])} for i in largest]}
+
+
+def _certificate(model: Any) -> dict[str, Any]:
+    certificate = getattr(model, "certificate_", None)
+    kept = (
+        "status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds", "solver",
+        "n_order_constraints",
+    )  # fmt: skip
+    values = {name: getattr(certificate, name) for name in kept if getattr(certificate, name, None) is not None}
+    return {name: _number(value) if isinstance(value, float) else value for name, value in values.items()}
+
+
+def _numbers(values: NDArray[np.float64] | None) -> Any:
+    """Lists with None where a number is not finite, as JSON has none of those."""
+    if values is None:
+        return None
+    return [_numbers(row) for row in values] if values.ndim == 2 else [_number(v) for v in values.tolist()]
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,51 @@
+"""What was learned, in a few sentences."""
+
+from typing import Any
+
+
+def in_words(facts: dict[str, Any]) -> list[str]:
+    """Sentences about the facts of `gather`, most important first."""
+    sentences = [_placing(facts), _edges(facts), _strongest(facts), _proof(facts)]
+    return [sentence for sentence in sentences if sentence]
+
+
+def _placing(facts: dict[str, Any]) -> str:
+    grades = facts["grades"]
+    if not grades:
+        what = f"{facts['n_grades']:,} values"
+    elif facts["total"]:
+        what = f"{len(grades)} grades, from “{grades[0]}” up to “{grades[-1]}”,"
+    else:
+        what = f"{len(grades)} partly ordered grades"
+    share = "" if facts["pair_accuracy"] is None else f" It ranks {facts['pair_accuracy']:.1%} of all pairs right."
+    return f"This {facts['model']} places {what} on one score line; {facts['rows']:,} rows are shown here.{share}"
+
+
+def _edges(facts: dict[str, Any]) -> str:
+    edges = [edge for edge in facts["edges"] if edge["accuracy"] is not None]
+    if len(edges) < 2:
+        return ""
+    worst, best = (pick(edges, key=lambda edge: edge["accuracy"]) for pick in (min, max))
+    name = facts["grades"]
+    return (
+        f"It tells “{name[best['lo']]}” from “{name[best['hi']]}” best ({best['accuracy']:.1%} of pairs), "
+        f"and “{name[worst['lo']]}” from “{name[worst['hi']]}” worst ({worst['accuracy']:.1%})."
+    )
+
+
+def _strongest(facts: dict[str, Any]) -> str:
+    shown = [w for w in facts["weights"]["shown"][:3] if w["weight"]]
+    if not shown:
+        return ""
+    parts = [f"“{w['name']}” {'raises' if w['weight'] > 0 else 'lowers'} the score" for w in shown]
+    return "The strongest features: " + ", ".join(parts) + "."
+
+
+def _proof(facts: dict[str, Any]) -> str:
+    certificate = facts["certificate"]
+    gap = certificate.get("relative_gap")
+    if gap is None:
+        return ""
+    stands = certificate.get("n_order_constraints")
+    pairs = f", which stands for {stands:,} order constraints" if stands else ""
+    return f"Its objective is proven to lie within {max(gap, 0):.1e} (relative) of the best possible one{pairs}."

@@ -1,0 +1,108 @@
+"""The report tells the truth in one file, needs no network, and lets nothing in."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph
+from hullrank.metrics import wmw_score
+from hullrank.reports.facts import gather
+from hullrank.reports.html import embedded, render, write_report
+from hullrank.reports.words import in_words
+
+HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>'\"&{}"
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    codes = np.digitize(X @ [1.0, -1, 0] + rng.normal(size=150), [-1, 0.5])
+    names = ["low", "middle", "high"]
+    y = np.array(names)[codes]
+    return ConvexHullRanker(classes=names).fit(X, y), X, y
+
+
+def test_facts_are_those_of_the_model(fitted):
+    model, X, y = fitted
+    facts = gather(model, X, y, names=["a", "b", "c"])
+    assert facts["pair_accuracy"] == pytest.approx(wmw_score(y, model.score_samples(X), order=model.order_.closure()))
+    assert facts["grades"] == ["low", "middle", "high"]
+    np.testing.assert_allclose(facts["points"]["score"], model.score_samples(X))
+    assert facts["intervals"][0][0] is None
+    assert facts["weights"]["shown"][0]["name"] in "ab"
+    assert facts["certificate"]["status"] == "converged"
+    json.dumps(facts, allow_nan=False)
+
+
+def test_worst_pairs_by_brute_force(fitted):
+    model, X, y = fitted
+    scores, rank = model.score_samples(X), {"low": 0, "middle": 1, "high": 2}
+    codes = np.array([rank[label] for label in y])
+    excess = np.where(codes[:, None] < codes, scores[:, None] - scores, -np.inf)
+    best = np.sort(excess[excess > 0])[::-1][:12]
+    facts = gather(model, X, y)
+    np.testing.assert_allclose([pair["excess"] for pair in facts["pairs"]], best)
+
+
+def test_words_say_what_matters(fitted):
+    model, X, y = fitted
+    text = " ".join(in_words(gather(model, X, y, names=["a", "b", "c"])))
+    assert "3 grades, from “low” up to “high”" in text
+    assert "“a” raises the score" in text
+    assert "“b” lowers the score" in text
+    assert "order constraints" in text
+
+
+def test_partial_orders_and_real_targets(fitted):
+    _, X, y = fitted
+    partial = ConvexHullRanker(order=OrderGraph.from_edges([("low", "high"), ("middle", "high")])).fit(X, y)
+    facts = gather(partial, X, y)
+    assert facts["thresholds"] is None
+    assert not facts["total"]
+    target = X @ [1.0, -1, 0]
+    facts = gather(ConvexHullRanker().fit(X, target), X, target)
+    assert facts["points"] is None
+    assert facts["n_grades"] == 150
+    assert "150 values" in in_words(facts)[0]
+
+
+def test_many_rows_are_thinned():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 2))
+    y = (X[:, 0] + rng.normal(size=5000) > 0).astype(int)
+    facts = gather(FixedMarginClassifier().fit(X, y), X, y)
+    assert len(facts["points"]["row"]) == 3000
+    assert facts["rows"] == 5000
+    assert len(render(facts, "t")) < 300_000
+
+
+def test_nothing_is_fetched_and_only_the_own_script_may_run(fitted, tmp_path):
+    model, X, y = fitted
+    write_report(tmp_path / "r.html", model, X, y)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "default-src 'none'" in page
+    addresses = set(re.findall(r"https?://[^\"'\s]+", page))
+    assert addresses <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"innerHTML|outerHTML|document\.write|eval\(|insertAdjacent", page)
+
+
+def test_hostile_names_stay_text(fitted, tmp_path):
+    _, X, y = fitted
+    grades = [HOSTILE, "b" + HOSTILE, "c" + HOSTILE]
+    labels = np.array(grades)[np.searchsorted(["high", "low", "middle"], y)]
+    model = ConvexHullRanker(classes=grades).fit(X, labels)
+    write_report(tmp_path / "r.html", model, X, labels, names=[HOSTILE, "x", "y"], title=HOSTILE)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.count("<script") == 2
+    assert page.count("</script>") == 2
+    assert "<img" not in page
+    assert json.loads(re.search(r'id="facts">(.*?)</script>', page, re.S)[1])["grades"][0] == HOSTILE
+
+
+def test_embedded_json_has_no_brackets():
+    text = embedded({"<b>": "&</script><!--"})
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == {"<b>": "&</script><!--"}

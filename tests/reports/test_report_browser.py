@@ -1,0 +1,158 @@
+"""The report in a real browser: it loads without a complaint, and hovering, filtering, dragging and keys work."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from hullrank import FixedMarginClassifier
+from hullrank.reports.html import write_report
+
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="selenium is not installed (pip install hullrank[browser])"
+)
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER), reason="no Chromium here (Debian: apt-get install chromium chromium-driver)"
+)
+HOSTILE = "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (
+        "headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking",
+        "disable-component-update", "disable-sync", "window-size=1100,900",
+        f"user-data-dir={tmp_path_factory.mktemp('profile')}",
+    ):  # fmt: skip
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    grades = ["low", HOSTILE, "high"]
+    y = np.array(grades)[np.digitize(X @ [1.0, -1, 0] + rng.normal(size=120), [-1, 0.5])]
+    return FixedMarginClassifier(classes=grades).fit(X, y), X, y
+
+
+@pytest.fixture
+def page(browser, model, tmp_path):
+    write_report(tmp_path / "report.html", *model, names=[HOSTILE, "b", "c"], title=HOSTILE)
+    browser.get(f"file://{tmp_path}/report.html")
+    yield browser
+    assert not browser.get_log("browser")
+    assert browser.execute_script("return window.hacked") is None
+
+
+def css(browser, selector):
+    return browser.find_elements("css selector", selector)
+
+
+def counts(browser):
+    return np.array([[float(cell.text) for cell in css(row_, "td")] for row_ in css(browser, "#confusion tbody tr")])
+
+
+def expected_counts(model, thresholds):
+    estimator, X, y = model
+    truth = np.array([estimator.classes_.tolist().index(label) for label in y])
+    guess = np.searchsorted(thresholds, estimator.score_samples(X), side="left")
+    table = np.zeros((3, 3))
+    np.add.at(table, (truth, guess), 1)
+    return table
+
+
+def test_it_loads_with_all_its_parts(page, model):
+    assert page.title == HOSTILE
+    assert [h.text for h in css(page, "h2")] == [
+        "Score line", "Confusion matrix", "Order and pair accuracy", "Most violated pairs", "Weights", "Certificate",
+    ]  # fmt: skip
+    assert len(css(page, ".point")) == 120
+    np.testing.assert_array_equal(counts(page), expected_counts(model, model[0].thresholds_))
+
+
+def test_hovering_names_the_row(page, model):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    estimator, X, y = model
+    target = int(np.argmax(estimator.score_samples(X)))
+    ActionChains(page).move_to_element(css(page, ".point")[target]).perform()
+    assert f"Row {target + 1}: grade “{y[target]}”" in css(page, "#detail")[0].text
+
+
+def test_filtering_hides_a_grade_and_its_counts(page, model):
+    css(page, ".chips input")[0].click()
+    visible = [dot for dot in css(page, ".point") if dot.is_displayed()]
+    assert len(visible) == np.sum(model[2] != "low")
+    assert counts(page)[0].sum() == 0
+
+
+def test_dragging_a_threshold_changes_the_confusion_matrix(page, model):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    knob = css(page, ".threshold circle")[0]
+    before = counts(page)
+    ActionChains(page).click_and_hold(knob).move_by_offset(-120, 0).release().perform()
+    value = float(css(page, ".threshold")[0].get_attribute("aria-valuenow"))
+    assert value < model[0].thresholds_[0]
+    after = counts(page)
+    assert (after != before).any()
+    thresholds = np.array([value, model[0].thresholds_[1]])
+    assert np.abs(after - expected_counts(model, thresholds)).sum() <= 2  # aria-valuenow has four digits
+    css(page, "button")[0].click()
+    np.testing.assert_array_equal(counts(page), before)
+
+
+def test_thresholds_do_not_cross(page):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    knob, other = css(page, ".threshold circle")
+    beyond = int(other.rect["x"] - knob.rect["x"]) + 40
+    ActionChains(page).click_and_hold(knob).move_by_offset(beyond, 0).release().perform()
+    low, high = (float(t.get_attribute("aria-valuenow")) for t in css(page, ".threshold"))
+    assert low == high
+
+
+def test_the_keyboard_is_enough(page):
+    handle = css(page, ".threshold")[1]
+    before = float(handle.get_attribute("aria-valuenow"))
+    page.execute_script("arguments[0].focus()", handle)
+    page.switch_to.active_element.send_keys("")
+    handle.send_keys("\ue014" * 3)
+    assert float(handle.get_attribute("aria-valuenow")) > before
+    plot = css(page, ".plot")[0]
+    plot.send_keys("\ue010")
+    top = css(page, "#detail")[0].text
+    plot.send_keys("\ue012")
+    assert top.startswith("Row ")
+    assert css(page, "#detail")[0].text != top
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_needs_no_sideways_scrolling_and_text_has_contrast(page, scheme):
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    phone = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        assert page.execute_script("return document.documentElement.scrollWidth") <= 390
+        style = "const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]"
+        ink, ground = (_luminance(colour) for colour in page.execute_script(style))
+        assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) > 7
+        assert (ground < 0.2) == (scheme == "dark")
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def _luminance(colour):
+    channels = np.array([int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
