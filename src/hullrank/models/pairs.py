@@ -124,9 +124,9 @@ class PairRanker(RankerMixin, ScoreLineEstimator):
 class SwappedPairsRanker(PairRanker):
     """Rank by the SVM that minimises swapped pairs, over all pairs of samples without storing one.
 
-    Minimises 1/2 |w|^2 + C * mean over pairs of charge(1 - (s_i - s_j)), where i has a higher target than j, both are
-    of one query, s are the scores and charge(z) is max(0, z) or its square. A pair's weight in the mean is the product of
-    its samples' weights. An evaluation takes O(m log m) for any number of distinct targets, and every fit ends with a
+    Minimises 1/2 |w|^2 + C * mean over pairs of charge(1 - (s_i - s_j)), where i has a higher target than j in the same
+    query, s are the scores and charge(z) is max(0, z) or its square. A pair's weight in the mean is the product of its
+    samples' weights. An evaluation takes O(m log m) for any number of distinct targets, and every fit ends with a
     rigorous gap.
 
     Parameters

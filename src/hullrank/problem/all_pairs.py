@@ -35,6 +35,11 @@ class AllPairs:
         return counts
 
     @cached_property
+    def small_rank(self) -> NDArray[np.int32]:
+        """The ranks in half the memory, for the loops."""
+        return self.rank.astype(np.int32)
+
+    @cached_property
     def n_pairs(self) -> int:
         """Number of pairs."""
         return int(pairs_per_query(self.rank, self.query, self.n_ranks, np.ones(len(self.rank), np.int64)).sum())
@@ -125,13 +130,13 @@ class _SortedAt:
         self.pairs = pairs
         self.order = self._sort(scores)
         self.scores = scores[self.order]
-        self.rank = pairs.rank[self.order]
+        self.rank = pairs.small_rank[self.order]
         self.weights = pairs.weights[self.order]
+        self.tree = _levels(int(pairs.n_ranks.max()))
         sizes = np.diff(pairs.starts)
         means = np.add.reduceat(self.scores, pairs.starts[:-1]) / sizes
-        self.centred = self.scores - (
-            np.repeat(means, sizes) if len(sizes) > 1 else means
-        )  # differences do not care, rounding errors do
+        # differences do not care about a shift, rounding errors do
+        self.centred = self.scores - (np.repeat(means, sizes) if len(sizes) > 1 else means)
 
     def _sort(self, scores: Floats) -> Ints:
         order = np.argsort(scores)
@@ -144,7 +149,7 @@ class _SortedAt:
         return grouped
 
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
-        lower, higher = self._partner_sums(margin, self.weights, self.weights * self.centred)
+        lower, higher = self._partner_sums(margin, self.centred)
         slack = lower[1] + lower[0] * (margin - self.centred)
         return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
 
@@ -160,78 +165,56 @@ class _SortedAt:
 
         The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
         """
-        lower, higher = self._partner_sums(margin, self.weights, self.weights * self.centred)
+        lower, higher = self._partner_sums(margin, self.centred)
         below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
         coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
         return float(self.weights @ lower[0]), margin * float(below.sum()) + float(self.centred @ coef), coef
 
     def laplacian(self, low: float, high: float, v: Floats) -> Floats:
-        v = self.weights * v[self.order]
+        v = v[self.order]
         product = self._laplacian(high, v)
         if low > -np.inf:
             product -= self._laplacian(low, v)
         return self._unsorted(product)
 
     def _laplacian(self, margin: float, v: Floats) -> Floats:
-        lower, higher = self._partner_sums(margin, self.weights, v)
-        partners = lower + higher
-        return v * partners[0] - self.weights * partners[1]
+        lower, higher = self._partner_sums(margin, v)
+        lower += higher
+        return self.weights * (v * lower[0] - lower[1])
 
     def gram(self, low: float, high: float, X: Any) -> Floats:
         """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows."""
+        from hullrank.problem._pair_loops import lower_row_sums
+
         rows = X[self.order].toarray() if sp.issparse(X) else X[self.order]
         rows -= rows.mean(axis=0)
-        image = self._half_image(high, rows)
-        if low > -np.inf:
-            image -= self._half_image(low, rows)
-        product = rows.T @ image
+        below, degree = np.zeros_like(rows), np.zeros(len(rows))
+        offsets, size = self.tree
+        counters = np.empty((size, rows.shape[1]))
+        for margin, sign in ((high, 1.0), (low, -1.0)) if low > -np.inf else ((high, 1.0),):
+            lower, higher = self._partner_sums(margin, self.weights)
+            degree += sign * self.weights * (lower[0] + higher[0])
+            ordered = self.scores, self.scores + margin, self.rank, self.pairs.starts, self.pairs.n_ranks
+            lower_row_sums(*ordered, sign * self.weights, rows, offsets, counters, below)
+        below *= -2 * self.weights[:, None]
+        product = rows.T @ below + (rows * degree[:, None]).T @ rows
         return (product + product.T) / 2
 
-    def _half_image(self, margin: float, rows: Floats) -> Floats:
-        from hullrank.problem._pair_loops import partner_row_sums
-
-        lower, higher = self._partner_sums(margin, self.weights, self.weights)
-        offsets, size = _levels(int(self.pairs.n_ranks.max()))
-        inserted = -(self.scores + margin)[::-1]
-        weighted = (rows * self.weights[:, None])[::-1].copy()
-        counters, out = np.empty((size, rows.shape[1])), np.zeros_like(rows)
-        partner_row_sums(inserted, self._descending, *self._reversed, weighted, offsets, counters, out)
-        degree = self.weights * (lower[0] + higher[0])
-        return degree[:, None] * rows - (2 * self.weights)[:, None] * out[::-1]
-
-    def _partner_sums(self, margin: float, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        """Two sums over the lower partners of every sample, and over its higher partners, with d < margin."""
+    def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
+        """Sums of a and a v over the lower partners of every sample, and over its higher partners, with d < margin."""
         from hullrank.problem._pair_loops import partner_sums
 
-        values = np.stack([first, second])
+        values = np.empty((2, len(v)))
+        values[0] = self.weights
+        np.multiply(self.weights, v, out=values[1])
         lower, higher = np.empty_like(values), np.empty_like(values)
-        offsets, size = _levels(int(self.pairs.n_ranks.max()))
+        offsets, size = self.tree
         counters = np.empty((2, size))
         shifted = self.scores + margin
-        # partners of higher rank: by ascending score, j counts while s_j < s_p + margin
-        partner_sums(self.scores, shifted, *self._mirrored, values, _BELOW, offsets, counters, higher)
-        # partners of lower rank: by descending score, j counts while s_p < s_j + margin
-        np.negative(shifted, out=shifted)
-        inserted, reversed_values = shifted[::-1].copy(), values[:, ::-1].copy()
-        partner_sums(inserted, self._descending, *self._reversed, reversed_values, _BELOW, offsets, counters, lower)
-        return lower[:, ::-1], higher
-
-    @cached_property
-    def _mirrored(self) -> tuple[Ints, Ints, Ints]:
-        """Ranks counted from the top of the query, starts of the queries, number of ranks."""
-        pairs = self.pairs
-        top = np.repeat(pairs.n_ranks - 1, np.diff(pairs.starts)) if len(pairs.n_ranks) > 1 else pairs.n_ranks[0] - 1
-        return (top - self.rank).astype(self.rank.dtype), pairs.starts, pairs.n_ranks
-
-    @cached_property
-    def _reversed(self) -> tuple[Ints, Ints, Ints]:
-        """Ranks, starts of the queries and number of ranks for the samples in reversed order."""
-        starts = (self.pairs.starts[-1] - self.pairs.starts)[::-1].copy()
-        return self.rank[::-1].copy(), starts, self.pairs.n_ranks[::-1].copy()
-
-    @cached_property
-    def _descending(self) -> Floats:
-        return -self.scores[::-1]
+        sorted_pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, values, _BELOW, offsets, counters
+        partner_sums(1, self.scores, shifted, *sorted_pairs, higher)
+        partner_sums(-1, shifted, self.scores, *sorted_pairs, lower)
+        return lower, higher
 
     def _unsorted(self, values: Floats) -> Floats:
         out = np.empty_like(values)
