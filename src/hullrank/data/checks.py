@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from hullrank.data.labels import unique_inverse
@@ -61,7 +60,7 @@ def check_target(X: Matrix, y: Any, *, discrete: bool = False) -> NDArray[Any]:
     """y as a 1-D array of X's length, without missing values; ``discrete`` refuses fractions (for classifiers)."""
     if y is None:
         raise HullrankError("this estimator requires y to be passed, but the target y is None")
-    values = column_or_1d(y, warn=True)
+    values = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     check_consistent_length(X, values)
     if values.dtype.kind == "c":
         raise LabelError("y is complex; ranks must be real numbers or labels")
@@ -71,11 +70,10 @@ def check_target(X: Matrix, y: Any, *, discrete: bool = False) -> NDArray[Any]:
             f"y contains NaN, infinity or None: input y is {values[bad][0]!r} at row {int(np.argmax(bad))}; "
             "drop those rows"
         )
-    if discrete and type_of_target(values, input_name="y").startswith("continuous"):
-        odd = values[values != np.floor(values)][0]
+    if discrete and values.dtype.kind == "f" and (fractional := values != np.floor(values)).any():
         raise LabelError(
-            f"Unknown label type: continuous. A classifier needs discrete grades, and y contains {odd!r}; "
-            "pass the grades in order by classes=[...], an ordered Categorical, or cut y by "
+            "Unknown label type: continuous. A classifier needs discrete grades, and y contains "
+            f"{values[fractional][0]!r}; pass the grades in order by classes=[...], an ordered Categorical, or cut y by "
             "hullrank.datasets.discretize"
         )
     return values

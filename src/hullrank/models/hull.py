@@ -224,17 +224,19 @@ def _anchors(intervals: NDArray[np.float64], samples: Samples, scores: NDArray[n
     anchors = np.empty((len(intervals), 3))
     for c, (start, stop) in enumerate(zip(samples.starts[:-1], samples.starts[1:], strict=True)):
         members = samples.rows[start:stop]
-        weights = samples.weights[members]
-        low, middle, high = (
-            np.quantile(
-                scores[members],
-                [0.05, 0.5, 0.95],
-                weights=None if np.ptp(weights) == 0 else weights,
-                method="inverted_cdf",
-            )
-            if len(members) > 1
-            else np.repeat(scores[members], 3)
-        )
+        low, middle, high = _quantiles(scores[members], samples.weights[members], np.array([0.05, 0.5, 0.95]))
         lower, upper = intervals[c]
         anchors[c] = (lower if np.isfinite(lower) else low, upper if np.isfinite(upper) else high, middle)
     return anchors
+
+
+def _quantiles(
+    values: NDArray[np.float64], weights: NDArray[np.float64], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The smallest values with at least the given shares of the weight at or below them."""
+    if weights.min() == weights.max():
+        places = np.ceil(shares * len(values) * (1 - 1e-12)).astype(np.intp) - 1
+        return np.partition(values, places)[places]
+    order = np.argsort(values)
+    reached = np.cumsum(weights[order])
+    return values[order[np.searchsorted(reached, shares * reached[-1] * (1 - 1e-12))]]

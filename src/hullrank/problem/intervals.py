@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+DENSE_INCIDENCE = 20_000  # entries up to which the incidence matrix is kept dense
 
 
 class Charge(IntEnum):
@@ -113,9 +114,23 @@ class IntervalProblem:
         inner = self.low >= 0
         lines = np.concatenate([g, rho, o, o[inner]])
         columns = np.concatenate([self.threshold, np.full(len(rho), self.n_thresholds), self.up, self.low[inner]])
-        values = np.concatenate([self.sign, np.ones(len(rho)), -np.ones(len(o)), np.ones(int(inner.sum()))])
-        N = sp.csr_array((values, (lines, columns)), shape=(self.n_groups + len(self.up), len(self.linear)))
-        return N if N.shape[0] * N.shape[1] > 20_000 else N.toarray()
+        values = np.concatenate([self.sign, np.ones(len(rho)), -np.ones(len(o)), np.ones(np.count_nonzero(inner))])
+        shape = (self.n_groups + len(self.up), len(self.linear))
+        if shape[0] * shape[1] > DENSE_INCIDENCE:
+            return sp.csr_array((values, (lines, columns)), shape=shape)
+        N = np.zeros(shape)
+        N[lines, columns] = values
+        return N
+
+    @cached_property
+    def _by_threshold(self) -> tuple[Ints, Ints]:
+        order = np.argsort(self.threshold, kind="stable")
+        return order, np.searchsorted(self.threshold[order], np.arange(self.n_thresholds))
+
+    def sum_by_threshold(self, values: Floats) -> Floats:
+        """Sums over the groups of every threshold, for values per group."""
+        order, first = self._by_threshold
+        return np.add.reduceat(values[order], first, axis=0)
 
     def raise_thresholds(self, theta: Floats, room: float = 0.0) -> Floats:
         """The lowest thresholds above theta that satisfy the order constraints (which stand in topological order)."""
