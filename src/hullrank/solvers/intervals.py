@@ -66,7 +66,8 @@ def solve_intervals(
         residuals=certified.residuals,
         floor=back * certified.floor,
     )
-    return Solution(w, theta, certified.multipliers * scaled.layout.row_cost, samples.X @ w, certificate)
+    alpha = certified.multipliers * scaled.layout.row_cost * (1.0 if problem.homogeneous else back)
+    return Solution(w, theta, alpha, samples.X @ w, certificate)
 
 
 def _solve_by_interior_point(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Point, CertifiedPoint]:
