@@ -14,22 +14,27 @@ def settle(statement: Statement, w: Floats) -> tuple[Floats, Fraction]:
     """The largest-margin direction that wins every pair w wins, scaled to max |w_j| = 1, and its exact value.
 
     The margin is the smallest score difference of a won pair per unit of |w|, in standard deviations of the columns.
-    If rounding makes that direction lose a pair, w itself is returned.
+    From a w that is not optimal the step may win more pairs, and is repeated. If rounding makes it lose a pair, the
+    direction before it is returned.
     """
     scale = column_scale(statement.X)
     D = (statement.X[statement.above] - statement.X[statement.below]) / scale
     length = np.linalg.norm(D, axis=1)
     D, length = D[length > 0], length[length > 0]
     w = _off_planes(D / length[:, None], w / np.linalg.norm(w))
-    raw = _scaled(w / scale)
-    value = statement.recount(raw)
-    widest = nearest_point(D[D @ w > 0])
-    if widest is not None:
+    settled = _scaled(w / scale)
+    value = statement.recount(settled)
+    while True:
+        widest = nearest_point(D[D @ w > 0])
+        if widest is None:
+            return settled, value
         candidate = _scaled(widest / scale)
-        recounted = statement.recount(candidate)
-        if recounted >= value:
-            return candidate, recounted
-    return raw, value
+        counted = statement.recount(candidate)
+        if counted < value:
+            return settled, value
+        if counted == value:
+            return candidate, counted
+        w, settled, value = widest, candidate, counted
 
 
 def nearest_point(D: Floats, max_iter: int = 1000) -> Floats | None:

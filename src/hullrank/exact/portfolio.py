@@ -132,7 +132,7 @@ def _sweep(run: _Run) -> None:
     basis = spanning(arrangement.D)
     if basis.shape[1] > 2:
         raise HullrankError(
-            f"method='sweep' ranks rows that span a plane, and these span {basis.shape[1]} dimensions; use method='auto'"
+            f"method='sweep' ranks rows that span a plane; these span {basis.shape[1]} dimensions; use method='auto'"
         )
     run.bound, v = maximise_flat(arrangement.transformed(basis))
     run.w = basis @ v

@@ -158,23 +158,23 @@ def join_rows(X: Floats, codes: Indices, weights: Floats, query: Indices) -> Row
     mixed = [q for q in np.unique(rows.query) if len(np.unique(rows.codes[rows.query == q])) > 1]
     if not mixed:
         raise NoComparablePairError(
-            f"no two of the {len(weights)} samples (of one query) have different targets (y has one class), so there is "
-            "nothing to rank; pass at least 2 samples that compare"
+            f"no two of the {len(weights)} samples (of one query) have different targets (y has one class), so there "
+            "is nothing to rank; pass at least 2 samples that compare"
         )
     members = np.isin(rows.query, mixed)
     if all((rows.X[members & (rows.query == q)] == rows.X[rows.query == q][0]).all() for q in mixed):
-        raise HullrankError(
-            "all rows of X that compare are equal, so every score function ties them; give rows that differ"
-        )
+        raise HullrankError("all rows of X that compare are equal, so every score ties them; pass others")
     return rows
 
 
 def state_pairs(X: Floats, codes: Indices, weights: Floats, query: Indices) -> PairStatement:
     """All pairs of different grade in one query."""
     rows = join_rows(X, codes, weights, query)
+    _, sizes = np.unique(rows.query, return_counts=True)
+    _, blocks = np.unique(np.stack([rows.query, rows.codes]), axis=1, return_counts=True)
+    _check_size(int((sizes**2).sum() - (blocks**2).sum()) // 2, X.shape[1])
     pairs = [_pairs_of(np.flatnonzero(rows.query == q), rows.codes) for q in np.unique(rows.query)]
     above, below = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
-    _check_size(len(above), X.shape[1])
     return PairStatement(rows, above, below)
 
 
@@ -219,6 +219,6 @@ def _pairs_of(rows: Indices, codes: Indices) -> tuple[Indices, Indices]:
 def _check_size(pairs: int, features: int) -> None:
     if pairs * features > _MOST_NUMBERS:
         raise HullrankError(
-            f"{pairs:,} pairs of {features} features do not fit the exact search, which holds every pair; fit a sample of "
-            f"the rows, or use SwappedPairsRanker"
+            f"{pairs:,} pairs of {features} features do not fit the exact search, which holds every pair; fit a "
+            "sample of the rows, or use SwappedPairsRanker"
         )

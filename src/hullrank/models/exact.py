@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.utils import check_random_state
+from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
@@ -221,6 +221,12 @@ class ExactRanker(_PairChargeRanker):
             )
         return state_ranks(X, codes, weights, statistic.weights(int(weights.sum())))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if not (isinstance(self.statistic, str) and self.statistic == "auc"):
+            tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
 
 class LinearRelaxationRanker(_PairChargeRanker):
     """Rank by the linear relaxation of the mixed-integer program for the AUC (Bertsimas, Chang and Rudin 2010).
@@ -317,8 +323,9 @@ def _warn_unless_ended(certificate: ExactCertificate) -> None:
     proving = certificate.solver != "plane_search"
     if proving and certificate.status not in (Status.PROVEN_OPTIMAL, Status.CONVERGED):
         warnings.warn(
-            f"{certificate.solver} ended with status '{certificate.status}' before a proof: value {certificate.value:.6g}, "
-            f"upper bound {certificate.upper_bound:.6g}; raise time_limit or max_cells, or use fewer features",
+            f"{certificate.solver} ended with status '{certificate.status}' before a proof: value "
+            f"{certificate.value:.6g}, upper bound {certificate.upper_bound:.6g}; raise time_limit or max_cells, or "
+            "use fewer features",
             ConvergenceWarning,
             stacklevel=5,
         )
