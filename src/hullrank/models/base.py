@@ -66,6 +66,12 @@ class ScoreLineEstimator(BaseEstimator):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return np.asarray(safe_sparse_dot(X, self.coef_)).ravel()
 
+    def _html_repr(self) -> str:
+        """What notebooks show: scikit-learn's diagram and, once fitted, the score line."""
+        from hullrank.plots.svg import score_line_svg
+
+        return super()._html_repr() + score_line_svg(self)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "certificate_")
 

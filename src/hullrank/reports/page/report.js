@@ -35,7 +35,7 @@
   const jitter = (i) => (((i * 2654435761) >>> 0) / 2 ** 32 - 0.5) * 0.5;
 
   function table(parent, head, rows, words = 1) {
-    const grid = put(put(parent, "div", { class: "scroll" }), "table");
+    const grid = put(put(parent, "div", { class: "scroll", tabindex: "0" }), "table");
     const top = put(put(grid, "thead"), "tr");
     head.forEach((name, i) => put(top, "th", { scope: "col", class: i < words ? "word" : "" }, name));
     const body = put(grid, "tbody");
@@ -189,7 +189,7 @@
     const box = put(parent, "div");
     put(box, "h2", {}, "Confusion matrix");
     const summary = put(box, "p", { id: "summary", "aria-live": "polite" }, "");
-    const grid = put(put(box, "div", { class: "scroll" }), "table", { id: "confusion" });
+    const grid = put(put(box, "div", { class: "scroll", tabindex: "0" }), "table", { id: "confusion" });
     put(grid, "caption", { class: "note" }, "rows: true grade, columns: grade by the thresholds");
     const head = put(put(grid, "thead"), "tr");
     put(head, "td");
@@ -232,7 +232,7 @@
     const all = [...spots, ...curves.map((c) => c.middle)];
     const [x0, x1] = [Math.min(...all.map((p) => p[0])) - 75, Math.max(...all.map((p) => p[0])) + 75];
     const [y0, y1] = [Math.min(...all.map((p) => p[1])) - 34, Math.max(...all.map((p) => p[1])) + 34];
-    const svg = put(put(node, "div", { class: "scroll" }), "svg", { viewBox: `${x0} ${y0} ${x1 - x0} ${y1 - y0}`,
+    const svg = put(put(node, "div", { class: "scroll", tabindex: "0" }), "svg", { viewBox: `${x0} ${y0} ${x1 - x0} ${y1 - y0}`,
       role: "img", "aria-label": facts.edges.map((e) => `${facts.grades[e.lo]} below ${facts.grades[e.hi]}: ` +
         (e.accuracy === null ? "no pairs" : e.accuracy.toFixed(3))).join("; "),
       style: `min-width:${Math.min(x1 - x0, 900)}px;max-width:${x1 - x0}px` });

@@ -1,0 +1,63 @@
+"""The score line of a fitted estimator as inline SVG, for notebooks: classes, intervals and thresholds."""
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from hullrank.plots._style import FAINT
+
+_WIDTH, _ROW, _LEFT = 560, 24, 120
+_MOST = 30
+_STOPS = np.array([[122, 76, 176], [52, 106, 161], [41, 150, 138], [92, 184, 92], [190, 170, 40]])
+
+
+def score_line_svg(model: Any) -> str:
+    """An SVG element, or nothing for a model without places for (at most 30) classes."""
+    classes = getattr(model, "classes_", None)
+    intervals = getattr(model, "intervals_", None)
+    thresholds = getattr(model, "thresholds_", None)
+    marks = [np.ravel(part) for part in (intervals, thresholds) if part is not None]
+    finite = np.concatenate(marks)[np.isfinite(np.concatenate(marks))] if marks else np.empty(0)
+    if classes is None or not len(finite) or len(classes) > _MOST:
+        return ""
+    room = float(np.ptp(finite)) / max(len(classes) - 1, 1) or 1.0
+    low, high = float(finite.min()) - room, float(finite.max()) + room
+
+    def x(score: float) -> float:
+        return _LEFT + (min(max(score, low), high) - low) / (high - low) * (_WIDTH - _LEFT - 10)
+
+    height = _ROW * len(classes) + 26
+    parts = [_row(label, c, len(classes), intervals, x) for c, label in enumerate(classes.tolist())]
+    for threshold in () if thresholds is None else thresholds.tolist():
+        parts.append(
+            f'<line x1="{x(threshold):.1f}" x2="{x(threshold):.1f}" y1="2" y2="{height - 22}" stroke="{FAINT}" '
+            f'stroke-dasharray="4 3"/><text x="{x(threshold):.1f}" y="{height - 8}" text-anchor="middle" '
+            f'fill="{FAINT}">{threshold:.3g}</text>'
+        )
+    names = ", ".join(map(str, classes.tolist()))
+    return (
+        f'<svg role="img" aria-label="Score line of {escape(names)}" width="{_WIDTH}" height="{height}" '
+        f'viewBox="0 0 {_WIDTH} {height}" font-family="sans-serif" font-size="12">{"".join(parts)}</svg>'
+    )
+
+
+def _row(label: Any, code: int, n: int, intervals: Any, x: Any) -> str:
+    """A class's name and interval; the highest class stands on top."""
+    top = _ROW * (n - 1 - code) + 4
+    red, green, blue = _colour(code, n)
+    text = str(label)
+    text = text if len(text) <= 16 else text[:15] + "…"
+    name = f'<text x="{_LEFT - 8}" y="{top + 13}" text-anchor="end" fill="currentColor">{escape(text)}</text>'
+    if intervals is None:
+        return name
+    start, stop = x(intervals[code, 0]), x(intervals[code, 1])
+    return (
+        f'{name}<rect x="{min(start, stop) - 1:.1f}" y="{top}" width="{abs(stop - start) + 2:.1f}" '
+        f'height="{_ROW - 8}" rx="2" fill="rgb({red},{green},{blue})" fill-opacity="0.75"/>'
+    )
+
+
+def _colour(code: int, n: int) -> list[int]:
+    place = code / (n - 1) * (len(_STOPS) - 1) if n > 1 else 1.0
+    return [round(float(np.interp(place, range(len(_STOPS)), channel))) for channel in _STOPS.T]

@@ -1,0 +1,47 @@
+"""Notebooks show the score line of a fitted estimator."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph
+from hullrank.plots.svg import score_line_svg
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+Y = np.digitize(X[:, 0], [-0.5, 0.5])
+
+
+@pytest.mark.parametrize("estimator", [ConvexHullRanker(), FixedMarginClassifier()])
+def test_notebooks_show_the_line_only_after_fitting(estimator):
+    assert "<svg role" not in estimator._repr_html_()
+    shown = estimator.fit(X, Y)._repr_mimebundle_()["text/html"]
+    assert "<svg role" in shown
+    assert type(estimator).__name__ in shown
+
+
+def test_bars_and_lines_stand_where_the_model_says():
+    model = FixedMarginClassifier().fit(X, Y)
+    svg = ET.fromstring(score_line_svg(model))
+    bars = svg.findall("rect")
+    lines = [float(line.get("x1")) for line in svg.findall("line")]
+    assert len(bars) == 3
+    assert len(lines) == 2
+    ends = [(float(bar.get("x")), float(bar.get("x")) + float(bar.get("width"))) for bar in bars]
+    finite = [ends[0][1] - 1, ends[1][0] + 1, ends[1][1] - 1, ends[2][0] + 1]
+    scores = [model.intervals_[0, 1], *model.intervals_[1], model.intervals_[2, 0]]
+    a, b = np.polyfit(scores, finite, 1)
+    np.testing.assert_allclose(np.polyval([a, b], scores), finite, atol=0.3)
+    np.testing.assert_allclose(np.polyval([a, b], model.thresholds_), lines, atol=0.3)
+
+
+def test_hostile_labels_partial_orders_and_many_classes():
+    labels = np.array(["<script>", '"><b>', "c"])[Y]
+    model = ConvexHullRanker(order=OrderGraph.from_edges([("<script>", "c"), ('"><b>', "c")])).fit(X, labels)
+    svg = score_line_svg(model)
+    assert "<script" not in svg
+    names = {text.text for text in ET.fromstring(svg).findall("text")}
+    assert {"<script>", '"><b>', "c"} <= names
+    assert score_line_svg(ConvexHullRanker().fit(X, X[:, 0])) == ""
+    assert re.fullmatch("", score_line_svg(object()))
