@@ -27,47 +27,45 @@ def settle(score: float, code: int, clock: float, thresholds: Floats) -> int:
 
 
 @njit(fastmath=True)
-def pass_dense(X: Floats, order: Ints, codes: Ints, clock: float, coef: Floats, thresholds: Floats) -> int:
-    """Visit the rows of X in the given order; returns how many were on the wrong side of some threshold.
+def pass_dense(X: Floats, codes: Ints, clock: float, coef: Floats, thresholds: Floats) -> int:
+    """Visit the rows of X in turn; returns how many were on the wrong side of some threshold.
 
     ``coef[0]`` is w, and ``coef[1]`` (if there) the sum of its changes, each times the clock at which it happened. No
     branch depends on the data: a mistaken guess of the processor would cost more than a step of zero.
     """
     mistakes = 0
     n = X.shape[1]
-    for position in range(order.shape[0]):
-        k = order[position]
+    for k in range(X.shape[0]):
         score = 0.0
         for j in range(n):
             score += X[k, j] * coef[0, j]
-        step = settle(score, codes[k], clock + position, thresholds)
+        step = settle(score, codes[k], clock + k, thresholds)
         mistakes += step != 0
         for j in range(n):
             coef[0, j] += step * X[k, j]
         if coef.shape[0] > 1:
             for j in range(n):
-                coef[1, j] += step * (clock + position) * X[k, j]
+                coef[1, j] += step * (clock + k) * X[k, j]
     return mistakes
 
 
 @njit(fastmath=True)
 def pass_sparse(
-    data: Floats, indices: Ints, indptr: Ints, order: Ints, codes: Ints, clock: float, coef: Floats, thresholds: Floats
+    data: Floats, indices: Ints, indptr: Ints, codes: Ints, clock: float, coef: Floats, thresholds: Floats
 ) -> int:
     """The same over the rows of a CSR matrix."""
     mistakes = 0
-    for position in range(order.shape[0]):
-        k = order[position]
+    for k in range(codes.shape[0]):
         score = 0.0
         for e in range(indptr[k], indptr[k + 1]):
             score += data[e] * coef[0, indices[e]]
-        step = settle(score, codes[k], clock + position, thresholds)
+        step = settle(score, codes[k], clock + k, thresholds)
         if step != 0:
             mistakes += 1
             for e in range(indptr[k], indptr[k + 1]):
                 coef[0, indices[e]] += step * data[e]
                 if coef.shape[0] > 1:
-                    coef[1, indices[e]] += step * (clock + position) * data[e]
+                    coef[1, indices[e]] += step * (clock + k) * data[e]
     return mistakes
 
 

@@ -23,16 +23,16 @@ class LinearState:
     thresholds: Floats
     clock: int = 0
 
-    def visit(self, X: Any, codes: Ints, order: Ints, ids: Ints) -> int:
-        """One pass in the given order; returns the number of rows that changed the model."""
+    def visit(self, X: Any, codes: Ints, ids: Ints) -> int:
+        """Learn from the rows in turn; returns the number of rows that changed the model."""
         from hullrank.baselines._loops import pass_dense, pass_sparse
 
+        state = (codes, float(self.clock), self.coef, self.thresholds)
         if sp.issparse(X):
-            pointers = X.indices.astype(np.intp), X.indptr.astype(np.intp)
-            mistakes = pass_sparse(X.data, *pointers, order, codes, float(self.clock), self.coef, self.thresholds)
+            mistakes = pass_sparse(X.data, X.indices.astype(np.intp), X.indptr.astype(np.intp), *state)
         else:
-            mistakes = pass_dense(X, order, codes, float(self.clock), self.coef, self.thresholds)
-        self.clock += len(order)
+            mistakes = pass_dense(X, *state)
+        self.clock += len(codes)
         return int(mistakes)
 
 
@@ -48,16 +48,14 @@ class KernelState:
     ids: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     clock: int = 0
 
-    def visit(self, X: Any, codes: Ints, order: Ints, ids: Ints) -> int:
-        """One pass in the given order, by blocks of rows; rows with equal ids share one coefficient.
+    def visit(self, X: Any, codes: Ints, ids: Ints) -> int:
+        """Learn from the rows in turn, by blocks; rows with equal ids share one coefficient.
 
         An interrupt leaves the state of the last finished block.
         """
         X = like(self.rows, X)
-        return sum(
-            self._visit_block(X[order[block]], codes[order[block]], ids[order[block]])
-            for block in gen_batches(len(order), BLOCK)
-        )
+        blocks = gen_batches(len(codes), BLOCK)
+        return sum(self._visit_block(X[block], codes[block], ids[block]) for block in blocks)
 
     def _visit_block(self, X: Any, codes: Ints, ids: Ints) -> int:
         from hullrank.baselines._loops import settle

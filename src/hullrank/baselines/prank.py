@@ -11,13 +11,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hullrank.baselines._perceptron import BLOCK, KernelState, LinearState, like
 from hullrank.data import check_rows, check_target, encode_labels
-from hullrank.data.labels import Labels
 from hullrank.exceptions import HullrankError, LabelError
 from hullrank.models.base import OrdinalClassifierMixin, ScoreLineEstimator, fitting
 from hullrank.problem.kernels import kernel_matrix, resolve_gamma
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+_GATHER = 4096
 
 
 class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
@@ -137,11 +137,11 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         X = check_rows(self, X, reset=True)
         labels = encode_labels(y, check_target(X, y, discrete=self.classes is None), self.classes)
         self._begin(X, labels.classes)
-        rows = np.arange(X.shape[0])
+        m = X.shape[0]
         try:
             for _ in range(self.epochs):
-                order = rng.permutation(rows) if self.shuffle else rows
-                if self._pass(X, labels, order, rows - len(rows)) == 0:
+                order = rng.permutation(m) if self.shuffle else None
+                if self._pass(X, labels.codes, np.arange(-m, 0), order) == 0:
                     break
         except KeyboardInterrupt:
             if self._state.clock == 0:
@@ -170,8 +170,7 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         codes = _codes(values, known)
         if first:
             self._begin(X, known)
-        rows = np.arange(len(codes))
-        self._pass(X, Labels(known, codes), rows, self.t_ + rows)
+        self._pass(X, codes, self.t_ + np.arange(len(codes)))
         return self._conclude()
 
     def _known_classes(self, classes: Any, first: bool) -> NDArray[Any]:
@@ -200,11 +199,16 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         budget = np.inf if self.budget is None else self.budget
         self._state = KernelState(X[:0], np.zeros((tracks, 0)), thresholds, kernel, budget)
 
-    def _pass(self, X: Any, labels: Labels, order: Ints, ids: Ints) -> int:
-        mistakes = int(self._state.visit(X, labels.codes, order, ids))
+    def _pass(self, X: Any, codes: Ints, ids: Ints, order: Ints | None = None) -> int:
+        """Visit all rows once, gathered in the given order a cacheful at a time; returns the number of mistakes."""
+        if order is None:
+            mistakes = self._state.visit(X, codes, ids)
+        else:
+            gathered = (order[block] for block in gen_batches(len(order), _GATHER))
+            mistakes = sum(self._state.visit(X[rows], codes[rows], ids[rows]) for rows in gathered)
         self.n_iter_ += 1
         self.n_mistakes_ += mistakes
-        return mistakes
+        return int(mistakes)
 
     def _conclude(self) -> Self:
         """Publish the last state, or the mean over time: last - (sum of changes times clock) / examples."""
