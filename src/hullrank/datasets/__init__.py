@@ -1,5 +1,6 @@
 """Data to try things on: generators with a known order, and the data sets of the papers."""
 
+from hullrank.datasets.flexibility import make_roc_flexibility
 from hullrank.datasets.generators import make_conic_classes, make_ordinal
 from hullrank.datasets.grades import discretize
 from hullrank.datasets.loading import dataset_names, load_dataset
@@ -12,5 +13,6 @@ __all__ = [
     "make_conic_classes",
     "make_ordinal",
     "make_ratings",
+    "make_roc_flexibility",
     "ratings_to_features",
 ]

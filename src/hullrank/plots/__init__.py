@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
+    "AnytimeDisplay": "anytime",
     "CoefficientDisplay": "coefficients",
     "ConvergenceDisplay": "convergence",
     "CriticalDifferenceDisplay": "critical_difference",
