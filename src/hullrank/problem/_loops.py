@@ -13,7 +13,7 @@ def total_charge(table: Array, sign: Array, offsets: Array, charge: int, cost: A
     total = 0.0
     worst = 0.0
     for b in range(len(table)):
-        start, length, g, h, _, _, first = table[b]
+        start, length, g, h, first = table[b, 0], table[b, 1], table[b, 2], table[b, 3], table[b, 6]
         for i in range(length):
             x = offsets[g] - sign[g] * s[start + i]
             if h >= 0:
@@ -40,7 +40,8 @@ def move_multipliers(
         per_group[1, g] = 0.0
     conjugate = 0.0
     for b in range(len(table)):
-        start, length, g, h, row, partner_row, first = table[b]
+        start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
+        row, partner_row, first = table[b, 4], table[b, 5], table[b, 6]
         share = 0.5 if h >= 0 else 1.0
         for i in range(length):
             c = cost[first + i]

@@ -46,7 +46,7 @@ class RowLayout:
         slack = np.empty(self.n_rows, dtype=np.int64)
         for side in (ROW, PARTNER_ROW):
             held = self.table[self.table[:, side] >= 0]
-            slack[_ranges(held[:, side], held[:, LENGTH])] = _ranges(held[:, SLACK], held[:, LENGTH])
+            slack[concatenated_ranges(held[:, side], held[:, LENGTH])] = concatenated_ranges(held[:, SLACK], held[:, LENGTH])
         return slack
 
     @cached_property
@@ -55,7 +55,7 @@ class RowLayout:
         sample = np.empty(self.n_rows, dtype=np.int64)
         for side in (ROW, PARTNER_ROW):
             held = self.table[self.table[:, side] >= 0]
-            sample[_ranges(held[:, side], held[:, LENGTH])] = _ranges(held[:, START], held[:, LENGTH])
+            sample[concatenated_ranges(held[:, side], held[:, LENGTH])] = concatenated_ranges(held[:, START], held[:, LENGTH])
         return sample
 
 
@@ -64,7 +64,7 @@ def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDAr
     group, partner = problem.bundles.T
     home = problem.group_class[group]
     table = bundle_table(problem, starts[home], np.diff(starts)[home])
-    samples = _ranges(table[:, START], table[:, LENGTH])
+    samples = concatenated_ranges(table[:, START], table[:, LENGTH])
     return RowLayout(table, group_starts(problem, table), problem.cost * weights[samples], len(weights))
 
 
@@ -92,7 +92,7 @@ def group_starts(problem: IntervalProblem, table: NDArray[np.int64]) -> NDArray[
     return np.concatenate([[0], np.cumsum(count)])
 
 
-def _ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Concatenated ranges start..start + length."""
+def concatenated_ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All of start_i..start_i + length_i, one after the other."""
     first = np.cumsum(length) - length
     return np.arange(int(length.sum())) + np.repeat(start - first, length)

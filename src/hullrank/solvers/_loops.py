@@ -12,8 +12,6 @@ with kappa = xi / v | 1/2 | 0, the matrix D = (diag(z / a) + kappa 11')^-1 maps 
 
 from typing import Any
 
-import numpy as np
-
 from hullrank._jit import njit
 
 Array = Any
@@ -54,7 +52,8 @@ def advance(
     total = 0.0
     worst = 0.0
     for b in range(len(table)):
-        start, length, g, h, row, partner, first, charge = table[b]
+        start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
+        row, partner, first, charge = table[b, 4], table[b, 5], table[b, 6], table[b, 7]
         sign, o = groups[0, g], groups[1, g]
         sum_d, sum_a, sum_d2, sum_a2, sum_cross = 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(length):
@@ -133,7 +132,8 @@ def right_side(
     for g in range(per_group.shape[1]):
         per_group[1, g] = 0.0
     for b in range(len(table)):
-        start, length, g, h, row, partner, first, charge = table[b]
+        start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
+        row, partner, first, charge = table[b, 4], table[b, 5], table[b, 6], table[b, 7]
         sum_y, sum_y2 = 0.0, 0.0
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
@@ -184,7 +184,8 @@ def row_steps(
     first_order = 0.0
     second_order = 0.0
     for b in range(len(table)):
-        start, length, g, h, row, partner, first, charge = table[b]
+        start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
+        row, partner, first, charge = table[b, 4], table[b, 5], table[b, 6], table[b, 7]
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
             c, v, xi = cost[q], slack[0, q], slack[1, q]
@@ -236,53 +237,6 @@ def row_steps(
                 if -dx > worst * xi:
                     worst = -dx / xi
     return worst, first_order, second_order
-
-
-@njit()
-def central_point(table: Array, groups: Array, mu: float, s: Array, point: Array, slack: Array) -> None:
-    """Start exactly on the central path at mu for the margins g.
-
-    One row: hinge a = 2 mu / (g + 2 mu + sqrt(g^2 + 4 mu^2)), squared a = sqrt(g^2 + 2 mu) - g. Two rows: xi solves
-    sum mu / (g_i + xi) + mu / xi = 1 (hinge), sum mu / (g_i + xi) = 2 xi (squared), by bisection. Hard: z = max(g, mu).
-    """
-    for b in range(len(table)):
-        start, length, g, h, row, partner, first, charge = table[b]
-        for i in range(length):
-            r, q, k, u = row + i, first + i, start + i, (partner if h >= 0 else row) + i
-            m1 = groups[0, g] * s[k] - groups[1, g]
-            m2 = groups[0, h] * s[k] - groups[1, h] if h >= 0 else m1
-            slack[0, q] = 1.0
-            if charge == 2:
-                slack[1, q] = 0.0
-                point[1, r] = max(m1, mu)
-                point[1, u] = max(m2, mu)
-            elif h < 0:
-                root = np.sqrt(m1 * m1 + (4.0 * mu * mu if charge == 0 else 2.0 * mu))
-                if charge == 0:
-                    a = 2.0 * mu / (m1 + 2.0 * mu + root)
-                    slack[0, q] = 2.0 * mu / (2.0 * mu - m1 + root)
-                    slack[1, q] = mu / slack[0, q]
-                else:
-                    a = 2.0 * mu / (m1 + root) if m1 > 0.0 else root - m1
-                    slack[1, q] = 0.5 * a
-                point[1, r] = mu / a
-            else:
-                low = max(0.0, -m1, -m2)
-                high = low + (3.0 * mu if charge == 0 else np.sqrt(mu))
-                for _ in range(50):
-                    xi = 0.5 * (low + high)
-                    t = mu / (m1 + xi) + mu / (m2 + xi) + (mu / xi - 1.0 if charge == 0 else -2.0 * xi)
-                    if t > 0.0:
-                        low = xi
-                    else:
-                        high = xi
-                slack[1, q] = high
-                point[1, r] = m1 + high
-                point[1, u] = m2 + high
-                if charge == 0:
-                    slack[0, q] = max(1.0 - mu / point[1, r] - mu / point[1, u], 0.5 * mu / high)
-            point[0, r] = mu / point[1, r]
-            point[0, u] = mu / point[1, u]
 
 
 @njit()

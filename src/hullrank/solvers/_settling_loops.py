@@ -28,7 +28,8 @@ def settle(
     total = 0.0
     changed = 0
     for b in range(len(table)):
-        start, length, g, h, row, partner, first = table[b]
+        start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
+        row, partner, first = table[b, 4], table[b, 5], table[b, 6]
         n_kept = 0
         sum_c, sum_c2 = 0.0, 0.0
         for i in range(length):
@@ -76,7 +77,8 @@ def complete(
     """
     wrong = 0
     for b in range(len(table)):
-        start, length, g, h, row, partner, first = table[b]
+        start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
+        row, partner, first = table[b, 4], table[b, 5], table[b, 6]
         j, j2 = kept_table[b, 4], kept_table[b, 5]
         for i in range(length):
             q, k = first + i, start + i

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hullrank.problem.certificate import Status
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import RowLayout
+from hullrank.solvers._central_path import central_point, hard_rows
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
 from hullrank.solvers._rows import ScaledRows
 
@@ -142,7 +143,13 @@ class _State:
         self.groups[1] = self.offset + self.N @ self.theta
         if start is None and problem.charge is not Charge.HARD:  # many classes: start at the size of the margins
             mu = max(mu, float(np.mean(np.abs(self.groups[1, : problem.n_groups]))))
-        self.loops.central_point(self.table, self.groups, mu, self.s, self.multipliers, self.slack)
+        group = np.repeat(np.arange(problem.n_groups), np.diff(self.layout.group_starts))
+        margins = problem.sign[group] * self.s[self.layout.row_sample] - self.groups[1, group]
+        self.multipliers[:, :R], self.slack[:, : self.layout.n_slacks] = central_point(
+            problem.charge, self.layout, margins, mu
+        )
+        self.multipliers[:, R:] = hard_rows(-self.groups[1, problem.n_groups :], mu)
+        self.slack[0, self.layout.n_slacks :], self.slack[1, self.layout.n_slacks :] = 1.0, 0.0
         if start is not None and start.iterations:
             a = np.maximum(start.order_multipliers / self.price, self.multipliers[0, R:])
             self.multipliers[0, R:], self.multipliers[1, R:] = a, mu / a
