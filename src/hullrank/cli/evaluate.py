@@ -10,7 +10,7 @@ from hullrank.cli.console import out, print_json, table
 from hullrank.cli.data import Data
 from hullrank.cli.fit import certificate_fields
 from hullrank.cli.model import Model
-from hullrank.plots.placement import place
+from hullrank.plots.placement import bounds_of, place
 
 _MOST = 15
 
@@ -49,8 +49,8 @@ def measure(model: Model, data: Data) -> dict[str, float]:
 
 
 def _total(model: Model) -> list[Any] | None:
-    classes = getattr(model.step, "classes_", None)
-    return classes.tolist() if classes is not None and hasattr(model.step, "thresholds_") else None
+    bounds = bounds_of(model.step)
+    return bounds["classes"].tolist() if bounds.get("thresholds") is not None else None
 
 
 def _target(model: Model, given: str | None) -> str:
@@ -101,14 +101,7 @@ def _grades(model: Model) -> list[dict[str, Any]]:
 
 def _violators(model: Model, data: Data) -> list[dict[str, Any]]:
     y, scores = model.target(data), model.pipeline.score_samples(data.X)
-    step = model.step
-    placed = place(
-        y,
-        scores,
-        classes=getattr(step, "classes_", None),
-        thresholds=getattr(step, "thresholds_", None),
-        intervals=getattr(step, "intervals_", None),
-    )
+    placed = place(y, scores, **bounds_of(model.step))
     return [
         {"row": int(i) + 1, "grade": y[i], "score": float(scores[i]), "beyond": float(placed.violation[i])}
         for i in placed.violators[:_MOST]

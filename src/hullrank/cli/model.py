@@ -10,6 +10,7 @@ import polars as pl
 from hullrank.cli.data import Columns, Data, load_data, target_values
 from hullrank.exceptions import TableError
 from hullrank.io import read_model
+from hullrank.plots.placement import bounds_of
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Model:
         Z = self.pipeline[:-1].transform(X) if hasattr(self.pipeline, "steps") else X
         if hasattr(self.step, "predict_class"):
             return self.step.predict_class(Z)
-        return self.step.predict(Z) if hasattr(self.step, "thresholds_") else None
+        return self.step.predict(Z) if bounds_of(self.step).get("thresholds") is not None else None
 
     def qid_column(self, given: str | None, whole: bool) -> str | None:
         """The column with the queries: the one given, else the one of the fit."""

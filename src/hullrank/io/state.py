@@ -16,7 +16,6 @@ Only the classes of a fixed list are ever made, through their constructors, and 
 class does not use itself.
 """
 
-import dataclasses
 import math
 import re
 from collections.abc import Callable
@@ -36,7 +35,14 @@ from hullrank.exceptions import ModelFileError
 from hullrank.order import OrderGraph
 
 _FOREIGN = {"Pipeline": Pipeline, "StandardScaler": StandardScaler}
-_RECORDS = {"Certificate": "hullrank.problem.certificate", "Status": "hullrank.problem.certificate"}
+_RECORDS = {
+    "Certificate": "hullrank.problem.certificate",
+    "Status": "hullrank.problem.certificate",
+    "ExactCertificate": "hullrank.problem.exact_certificate",
+    "LinearState": "hullrank.baselines._perceptron",
+    "KernelState": "hullrank.baselines._perceptron",
+}
+_ONLY_FOR_REFITTING = ("_warm",)
 _SPARSE = ("csr_matrix", "csc_matrix", "csr_array", "csc_array")
 _ATTRIBUTE = re.compile(r"_?[A-Za-z][A-Za-z0-9_]{0,80}\Z", re.ASCII)
 
@@ -87,7 +93,7 @@ class Writer:
         name = type(value).__name__
         if isinstance(value, BaseEstimator) and estimator_class(name) is type(value):
             params = value.get_params(deep=False)
-            state = {key: item for key, item in vars(value).items() if key not in params}
+            state = {k: v for k, v in vars(value).items() if k not in params and k not in _ONLY_FOR_REFITTING}
             return {
                 "$": "estimator",
                 "class": name,
@@ -97,7 +103,7 @@ class Writer:
         if name in _RECORDS and type(value).__module__ == _RECORDS[name]:
             if isinstance(value, Enum):
                 return {"$": "record", "class": name, "fields": {"value": value.value}}
-            fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+            fields = vars(value)
             return {
                 "$": "record",
                 "class": name,
@@ -169,8 +175,8 @@ class Reader:
     def _record(self, tree: Any) -> Any:
         if tree["class"] not in _RECORDS:
             raise ModelFileError(f"it holds a record of the unknown class {str(tree['class'])[:40]!r}")
-        record = getattr(import_module(_RECORDS[tree["class"]]), tree["class"])
-        return record(**{key: self.decode(value) for key, value in tree["fields"].items()})
+        kind = getattr(import_module(_RECORDS[tree["class"]]), tree["class"])
+        return kind(**{key: self.decode(value) for key, value in tree["fields"].items()})
 
     def _estimator(self, tree: Any) -> Any:
         kind = estimator_class(tree["class"])
@@ -184,7 +190,7 @@ class Reader:
             raise ModelFileError("its pipeline names a cache folder, from which scikit-learn would load pickles")
         estimator = kind(**params)
         for key, value in tree["state"].items():
-            if not _ATTRIBUTE.match(key) or hasattr(kind, key) or key in params:
+            if not _ATTRIBUTE.match(key) or hasattr(kind, key):
                 raise ModelFileError(f"it sets the attribute {key[:40]!r} of {tree['class']}, which is not allowed")
             setattr(estimator, key, self.decode(value))
         check_fitted_shapes(estimator)

@@ -77,15 +77,15 @@ def place(
 
 def place_by(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Placement:
     """The placement that a fitted estimator (or a pipeline that ends in one) gives to X."""
-    model = final_step(estimator)
-    return place(
-        y,
-        estimator.score_samples(X),
-        classes=getattr(model, "classes_", None),
-        thresholds=getattr(model, "thresholds_", None),
-        intervals=getattr(model, "intervals_", None),
-        sample_weight=sample_weight,
-    )
+    return place(y, estimator.score_samples(X), sample_weight=sample_weight, **bounds_of(final_step(estimator)))
+
+
+def bounds_of(model: Any) -> dict[str, Any]:
+    """Classes, thresholds between them and their intervals, as far as a fitted model has them."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return {}
+    return {name: getattr(model, f"{name}_", None) for name in ("classes", "thresholds", "intervals")}
 
 
 def final_step(estimator: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hullrank.plots._style import FAINT
+from hullrank.plots.placement import bounds_of
 
 _WIDTH, _ROW, _LEFT = 560, 24, 120
 _MOST = 30
@@ -14,9 +15,8 @@ _STOPS = np.array([[122, 76, 176], [52, 106, 161], [41, 150, 138], [92, 184, 92]
 
 def score_line_svg(model: Any) -> str:
     """An SVG element, or nothing for a model without places for (at most 30) classes."""
-    classes = getattr(model, "classes_", None)
-    intervals = getattr(model, "intervals_", None)
-    thresholds = getattr(model, "thresholds_", None)
+    bounds = bounds_of(model)
+    classes, thresholds, intervals = (bounds.get(name) for name in ("classes", "thresholds", "intervals"))
     marks = [np.ravel(part) for part in (intervals, thresholds) if part is not None]
     finite = np.concatenate(marks)[np.isfinite(np.concatenate(marks))] if marks else np.empty(0)
     if classes is None or not len(finite) or len(classes) > _MOST:
