@@ -197,6 +197,7 @@ def test_sparse_equals_dense():
     np.testing.assert_allclose(sparse.predict_proba(sp.csr_array(X)), dense.predict_proba(X), atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_hyperparameters_are_chosen_on_few_samples_of_many():
     X, y = make_ordinal(2500, 2, random_state=0)
     options = {"max_iter": 40, "random_state": 0}
@@ -219,6 +220,9 @@ def test_a_short_search_warns():
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         model = InformativeVectorClassifier(10, max_iter=5).fit(X, y)
     assert model.n_iter_ <= 6
+    with pytest.warns(ConvergenceWarning) as caught:
+        InformativeVectorClassifier(10, max_iter=5).fit(X, y)
+    assert caught[0].filename == __file__
 
 
 def test_an_interrupt_keeps_the_best_so_far(monkeypatch):

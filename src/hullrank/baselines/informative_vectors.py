@@ -51,7 +51,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         Length of the RBF kernel, or where the search starts. None is the median distance between samples.
     tune : bool, default=True
         Whether to search for the hyperparameters, on at most 2000 samples.
-    max_iter : int, default=120
+    max_iter : int, default=200
         Most evaluations of the likelihood in that search.
     classes : list, default=None
         Labels from lowest to highest; None takes the order of the labels themselves.
@@ -114,7 +114,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         length_scale: float | None = None,
         bias_variance: float = 1.0,
         tune: bool = True,
-        max_iter: int = 120,
+        max_iter: int = 200,
         classes: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -189,7 +189,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
                 warnings.warn(
                     f"the search for hyperparameters ended after max_iter={self.max_iter} evaluations; raise max_iter",
                     ConvergenceWarning,
-                    stacklevel=4,
+                    stacklevel=5,
                 )
         except KeyboardInterrupt:
             if not tried:
