@@ -96,7 +96,13 @@ def against_peers(console, repeats):
         gap = model.certificate_.relative_gap
         part = cpu_seconds(lambda model=model: model.fit(X[few], y[few]), repeats)
         rows.append(
-            (label, f"{1e3 * ours:.1f} ms", f"{gap:.0e}", *(f"{t / ours:.1f}x" for t in peers.values()), f"{slow / part:.0f}x")
+            (
+                label,
+                f"{1e3 * ours:.1f} ms",
+                f"{gap:.0e}",
+                *(f"{t / ours:.1f}x" for t in peers.values()),
+                f"{slow / part:.0f}x",
+            )
         )
     columns = ("", "CPU", "gap", *(f"{peer} ({1e3 * t:.0f} ms)" for peer, t in peers.items()), "SVOR, first 4000 rows")
     table(console, f"(a) {name}, five grades: how many times faster than", columns, rows)
@@ -159,13 +165,20 @@ print(times[0] - min(times[1:]))
 
 def run(code, *args, **environment):
     answer = subprocess.run(
-        [sys.executable, "-c", code, *args], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+        [sys.executable, "-c", code, *args],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
     )
     return float(answer.stdout)
 
 
 def memory_and_first_fits(console, m):
-    rows = [(f"peak extra memory, {kind}, {m:,} x 20", f"{run(MEMORY, str(m), kind):.2f}x of X") for kind in ("hinge", "squared")]
+    rows = [
+        (f"peak extra memory, {kind}, {m:,} x 20", f"{run(MEMORY, str(m), kind):.2f}x of X")
+        for kind in ("hinge", "squared")
+    ]
     for name in ("FixedMarginClassifier", "ConvexHullRanker"):
         code = FIRST_FIT.format(name=name)
         with tempfile.TemporaryDirectory() as cache:

@@ -11,13 +11,15 @@ def _minimum(objective, constraints):
 
 
 def hull(X, codes, edges, C, *, weights=None, loss="squared_hinge", intervals="free", slack="sample", l1=False):
-    """Fung et al. (18)-(21) and (28): two multipliers per edge and one slack per sample (or one per sample and edge)."""
+    """Fung et al. (18)-(21) and (28): two multipliers per edge, one slack per sample (or per sample and edge)."""
     m, n = X.shape
     weights = np.ones(m) if weights is None else weights
     w = cp.Variable(n)
     s = X @ w
     penalty = cp.norm1(w) if l1 else 0.5 * cp.sum_squares(w)
-    charge = (lambda y, k: C * weights[k] @ cp.square(y)) if loss == "squared_hinge" else (lambda y, k: C * weights[k] @ y)
+    charge = (
+        (lambda y, k: C * weights[k] @ cp.square(y)) if loss == "squared_hinge" else (lambda y, k: C * weights[k] @ y)
+    )
     members = {c: np.flatnonzero(codes == c) for c in np.unique(codes)}
     if slack == "edge":
         total, constraints = penalty, []

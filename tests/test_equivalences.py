@@ -1,11 +1,11 @@
 """Every class-based estimator solves the problem that its paper prints: objectives agree with a conic solver's."""
 
-import conic
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.svm import SVC, NuSVC
 
+import conic
 from hullrank import (
     ConvexHullRanker,
     FixedMarginClassifier,
@@ -131,7 +131,9 @@ def test_same_partial_order_but_different_problems():
     X, y, _ = graded(4, noise=2.0)
     edges_e = [(0, 1), (1, 2), (2, 3)]
     edges_f = [*edges_e, (0, 2), (1, 3)]
-    e, f = (ConvexHullRanker(OrderGraph.from_edges(edges), slack="edge", **TIGHT).fit(X, y) for edges in (edges_e, edges_f))
+    e, f = (
+        ConvexHullRanker(OrderGraph.from_edges(edges), slack="edge", **TIGHT).fit(X, y) for edges in (edges_e, edges_f)
+    )
     assert e.order_.closure() == f.order_.closure()
     assert primal(f) > 1.1 * primal(e)
 

@@ -122,7 +122,7 @@ class OrdinalClassifierMixin(ClassifierMixin):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        scores = self.score_samples(X)  # type: ignore[attr-defined]
+        scores = self.score_samples(X)
         return self.classes_[np.searchsorted(self.thresholds_, scores, side="left")]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -138,7 +138,7 @@ class OrdinalClassifierMixin(ClassifierMixin):
         -------
         values : ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
         """
-        scores = self.score_samples(X)  # type: ignore[attr-defined]
+        scores = self.score_samples(X)
         if len(self.classes_) == 2:
             return scores - self.thresholds_[0]
         grade = np.arange(len(self.classes_))

@@ -6,8 +6,8 @@ from enum import StrEnum
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg
 from numpy.typing import NDArray
+from scipy.sparse.linalg import splu
 
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import RowLayout
@@ -150,17 +150,18 @@ def certify_intervals(
         move = np.clip(_least_repair(problem, np.concatenate([room, t]), residual), -1, 1)
         tau, t = move[: problem.n_groups], t * (1 + move[problem.n_groups :])
     dual_size = dual_penalty(coef)
+    gain = float(problem.offset @ totals + problem.gap @ t)
     shrink = 1 / max(1.0, dual_size) if problem.l1 else 1.0
-    dual = shrink * float(problem.offset @ totals + problem.gap @ t) - shrink**2 * conjugate
-    if not problem.l1:
-        dual -= dual_size
-    if off > 1e-9 * size:
-        dual = -float("inf")
+    loss = conjugate if problem.l1 else conjugate + dual_size
+    dual = shrink * gain - shrink**2 * loss if off <= 1e-9 * size else -float("inf")
     floor = 1e-12 * float(layout.cost.sum())
-    if problem.homogeneous:  # w = 0 is feasible with objective 0
+    if problem.homogeneous:  # w = 0 has objective 0; what rounding puts below the bound is no better
         floor = 0.5e-12 * (float(totals.sum()) * unit) ** 2
-        primal = primal if primal < -1e-3 * floor else 0.0
-    residuals = {"flow": off / size if size else 0.0, "violation": float(lost) if problem.charge is Charge.HARD else 0.0}
+        primal = primal if primal < -1e-3 * floor and dual < 0.5 * primal else 0.0
+    residuals = {
+        "flow": off / size if size else 0.0,
+        "violation": float(lost) if problem.charge is Charge.HARD else 0.0,
+    }
     return CertifiedPoint(float(primal), float(dual), floor, theta, a, t, coef, float(scale), residuals)
 
 
@@ -171,7 +172,7 @@ def _least_repair(problem: IntervalProblem, room: Floats, residual: Floats) -> F
     ridge = 1e-15 * M.diagonal() + 1e-300
     try:
         if sp.issparse(M):
-            lam = sp.linalg.splu((M + sp.diags_array(ridge)).tocsc()).solve(residual)
+            lam = splu((M + sp.diags_array(ridge)).tocsc()).solve(residual)
         else:
             lam = np.linalg.solve(M + np.diag(ridge), residual)
     except (np.linalg.LinAlgError, RuntimeError):

@@ -92,23 +92,26 @@ class IntervalProblem:
 
     def order_gaps(self, theta: Floats) -> Floats:
         """G theta: the room between the two thresholds of every order constraint."""
-        return theta[self.up] - np.where(self.low >= 0, theta[self.low], 0.0)
+        return np.subtract(theta[self.up], np.where(self.low >= 0, theta[self.low], 0.0), dtype=np.float64)
 
     def order_adjoint(self, t: Floats) -> Floats:
         """G't: what multipliers of the order constraints send into the thresholds."""
         inner = self.low >= 0
         q = len(self.linear)
-        return np.bincount(self.up, t, q) - np.bincount(self.low[inner], t[inner], q)
+        return np.subtract(np.bincount(self.up, t, q), np.bincount(self.low[inner], t[inner], q), dtype=np.float64)
 
     def flow(self, totals: Floats) -> Floats:
         """E'(sign alpha): what rows send into the thresholds (and rho), from the groups' sums of alpha."""
         q = self.n_thresholds
-        into = np.bincount(self.threshold, self.sign * totals, q)
+        into: Floats = np.bincount(self.threshold, self.sign * totals, q)
         return np.append(into, totals.sum()) if self.has_rho else into
 
     @cached_property
     def incidence(self) -> Any:
-        """N (sparse if large) with N'(group sums of alpha, t) = E'(sign alpha) - G't, one line per group and order constraint."""
+        """N, sparse if large, with N'(group sums of alpha, t) = E'(sign alpha) - G't.
+
+        One line per group, then one per order constraint.
+        """
         g, o = np.arange(self.n_groups), self.n_groups + np.arange(len(self.up))
         rho = g[: self.n_groups if self.has_rho else 0]
         inner = self.low >= 0

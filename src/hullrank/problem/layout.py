@@ -46,7 +46,9 @@ class RowLayout:
         slack = np.empty(self.n_rows, dtype=np.int64)
         for side in (ROW, PARTNER_ROW):
             held = self.table[self.table[:, side] >= 0]
-            slack[concatenated_ranges(held[:, side], held[:, LENGTH])] = concatenated_ranges(held[:, SLACK], held[:, LENGTH])
+            slack[concatenated_ranges(held[:, side], held[:, LENGTH])] = concatenated_ranges(
+                held[:, SLACK], held[:, LENGTH]
+            )
         return slack
 
     @cached_property
@@ -55,14 +57,15 @@ class RowLayout:
         sample = np.empty(self.n_rows, dtype=np.int64)
         for side in (ROW, PARTNER_ROW):
             held = self.table[self.table[:, side] >= 0]
-            sample[concatenated_ranges(held[:, side], held[:, LENGTH])] = concatenated_ranges(held[:, START], held[:, LENGTH])
+            sample[concatenated_ranges(held[:, side], held[:, LENGTH])] = concatenated_ranges(
+                held[:, START], held[:, LENGTH]
+            )
         return sample
 
 
 def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDArray[np.float64]) -> RowLayout:
     """The layout for class-sorted samples with class c at ``starts[c]:starts[c + 1]``; costs are C times weights."""
-    group, partner = problem.bundles.T
-    home = problem.group_class[group]
+    home = problem.group_class[problem.bundles[:, 0]]
     table = bundle_table(problem, starts[home], np.diff(starts)[home])
     samples = concatenated_ranges(table[:, START], table[:, LENGTH])
     return RowLayout(table, group_starts(problem, table), problem.cost * weights[samples], len(weights))
@@ -78,7 +81,15 @@ def bundle_table(
     count[partner[partner >= 0]] = length[partner >= 0]
     first = np.cumsum(count) - count
     return np.stack(
-        [start, length, group, partner, first[group], np.where(partner >= 0, first[partner], -1), np.cumsum(length) - length],
+        [
+            start,
+            length,
+            group,
+            partner,
+            first[group],
+            np.where(partner >= 0, first[partner], -1),
+            np.cumsum(length) - length,
+        ],
         axis=1,
     ).astype(np.int64)
 

@@ -1,0 +1,1 @@
+"""How problems are solved; every solver returns a point that its certificate grades."""

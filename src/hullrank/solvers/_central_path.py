@@ -43,9 +43,7 @@ def hard_rows(margins: Floats, mu: float) -> Floats:
     return np.stack([mu / z, z])
 
 
-def _share_slacks(
-    charge: Charge, layout: RowLayout, margins: Floats, mu: float, point: Floats, slack: Floats
-) -> None:
+def _share_slacks(charge: Charge, layout: RowLayout, margins: Floats, mu: float, point: Floats, slack: Floats) -> None:
     """Pairs of rows with one slack, by bisection for all at once."""
     shared = layout.table[:, PARTNER_ROW] >= 0
     first, slacks = _rows_of(layout, shared)

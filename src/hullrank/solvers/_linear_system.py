@@ -77,6 +77,7 @@ class BandedSystem:
 
     def __init__(self, problem: IntervalProblem) -> None:
         self.problem = problem
+        self._solve_schur: Callable[[Floats], Floats]
         q = self.n_thresholds = problem.n_thresholds
         self.paired = problem.bundles[:, 1] >= 0
         self.inner = (problem.up < q) & (problem.low >= 0)

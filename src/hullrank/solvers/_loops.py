@@ -146,7 +146,10 @@ def right_side(
                     rest_xi[q] += x
                 rest[r] += _pull((a + reach * move[0, r]) * (z + reach * move[1, r]), mu) / a - x
                 if h >= 0:
-                    rest[u] += _pull((point[0, u] + reach * move[0, u]) * (point[1, u] + reach * move[1, u]), mu) / point[0, u] - x
+                    rest[u] += (
+                        _pull((point[0, u] + reach * move[0, u]) * (point[1, u] + reach * move[1, u]), mu) / point[0, u]
+                        - x
+                    )
             else:
                 if charge == 0:
                     x = (mu + second_order * da * dxi[q]) / v
@@ -155,7 +158,12 @@ def right_side(
                     x = xi
                 rest[r] = groups[1, g] - groups[0, g] * s[k] - x + (mu - second_order * move[0, r] * move[1, r]) / a
                 if h >= 0:
-                    rest[u] = groups[1, h] - groups[0, h] * s[k] - x + (mu - second_order * move[0, u] * move[1, u]) / point[0, u]
+                    rest[u] = (
+                        groups[1, h]
+                        - groups[0, h] * s[k]
+                        - x
+                        + (mu - second_order * move[0, u] * move[1, u]) / point[0, u]
+                    )
             if h >= 0:
                 d2 = point[0, u] / point[1, u]
                 e2 = rest[u]

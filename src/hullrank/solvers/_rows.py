@@ -148,7 +148,7 @@ class GroupSums:
         if self.slices is not None:
             return np.array([values[own] @ X[samples] for own, samples in self.slices])
         hot = np.flatnonzero(values)
-        sample = self.layout.row_sample[hot]
+        sample: NDArray[np.integer] = self.layout.row_sample[hot]
         if rows.pick is not None:
             sample = rows.pick[sample]
         starts = np.searchsorted(hot, self.layout.group_starts)
@@ -162,7 +162,7 @@ class GroupSums:
 
 
 def scaled_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ScaledRows:
-    """A view of the picked rows, centred (if dense) and scaled to rms|x| = 1; large X are measured on every k-th row."""
+    """A view of the picked rows, centred (if dense) and scaled to rms|x| = 1; large X are measured on enough rows."""
     step = max(1, X.shape[0] * X.shape[1] // ENOUGH)
     if sp.issparse(X):
         Y = X[pick]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.certificate import Status
 from hullrank.problem.intervals import Charge, IntervalProblem
-from hullrank.problem.layout import RowLayout
+from hullrank.problem.layout import GROUP, ROW, SLACK, START, RowLayout
 from hullrank.solvers._central_path import central_point, hard_rows
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
 from hullrank.solvers._rows import ScaledRows
@@ -32,8 +32,8 @@ class Settled:
     linear_w: Floats
     linear_theta: Floats
     H: Any = 0.0  # a matrix, or anything with @ and diagonal() where columns are many
-    group_rows: Floats | float = 0.0
-    group_weight: Floats | float = 0.0
+    group_rows: Any = 0.0
+    group_weight: Any = 0.0
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ class _State:
         self.settled = settled or Settled(np.zeros(n), np.zeros(len(problem.linear)))
         self.quadratic = not np.isscalar(self.settled.group_weight)
         if self.quadratic:
-            self.settled_B = problem.sum_by_threshold(self.settled.group_rows)  # type: ignore[arg-type]
-            self.settled_T = problem.sum_by_threshold(self.settled.group_weight)  # type: ignore[arg-type]
+            self.settled_B = problem.sum_by_threshold(self.settled.group_rows)
+            self.settled_T = problem.sum_by_threshold(self.settled.group_weight)
         self.linear_theta = problem.linear + self.settled.linear_theta
         self.total = max(float(layout.cost.sum()), float(np.sum(self.settled.group_weight)), 1e-300)
         self.table, self.cost, self.price = _with_order_rows(problem, layout, self.total)
@@ -241,7 +241,7 @@ class _State:
         self._direction(0.0)
         step = min(1.0, 1 / self.worst)
         left = self.complementarity + step * self.first_order + step * step * self.second_order
-        target = self.mu * (max(0.0, left) / self.complementarity) ** 4 if self.complementarity > 0 else 0.0
+        target = self.mu * (max(0.0, left) / self.complementarity) ** 3 if self.complementarity > 0 else 0.0
         step = self._direction(target, second_order=True)
         if step <= 0.75 and not self.problem.l1:
             step = self._direction(target, reach=min(1.0, 1.5 * step + 0.1))
@@ -273,7 +273,7 @@ class _State:
         self._measure(self.dtheta, self.ds, refine=False)
         if self.noisy and target > 0:
             self._refine()
-        return min(1.0, 0.999 / self.worst)
+        return min(1.0, 0.998 / self.worst)
 
     def _l1_right_side(self, target: float, second_order: bool) -> Floats:
         self.l1_rest = target * self.l1_price - self.parts * self.caps
@@ -321,13 +321,8 @@ def _with_order_rows(
     price = total / max(problem.n_groups, 1)
     table = np.empty((B + E, 8), dtype=np.int64)
     table[:B, :7], table[:B, 7] = layout.table, problem.charge
-    line = np.arange(E)
-    columns = (
-        layout.n_samples + line, 1, problem.n_groups + line, -1, layout.n_rows + line, -1, layout.n_slacks + line,
-        Charge.HARD,
-    )  # fmt: skip
-    for i, column in enumerate(columns):
-        table[B:, i] = column
+    table[B:] = [layout.n_samples, 1, problem.n_groups, -1, layout.n_rows, -1, layout.n_slacks, Charge.HARD]
+    table[B:, [START, GROUP, ROW, SLACK]] += np.arange(E)[:, None]
     return table, np.append(layout.cost, np.full(E, price)), price
 
 

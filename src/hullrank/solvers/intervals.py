@@ -44,15 +44,17 @@ def solve_intervals(
         chosen = LAST_RESORT
         point, certified = chosen.solve(scaled, tol, max_iter)
     status = point.status
-    if problem.charge is Charge.HARD and status is not Status.CONVERGED and _inseparable(scaled):
+    if problem.charge is Charge.HARD and status in (Status.STALLED, Status.MAX_ITER) and _inseparable(scaled):
         status = Status.NOT_SEPARABLE
     if problem.l1:
         point, certified = _exact_zeros(scaled, point, certified, tol)
     if certified.relative_gap <= tol:
         status = Status.CONVERGED
     f = scaled.rows.scale
-    w = point.w * certified.scale * (f if problem.homogeneous else 1 / f)
-    theta = certified.thresholds * certified.scale * (f * f if problem.homogeneous else 1.0)
+    nothing = problem.homogeneous and certified.primal == 0  # the optimum is w = 0
+    scale = 0.0 if nothing else certified.scale
+    w = point.w * scale * (f if problem.homogeneous else 1 / f)
+    theta = certified.thresholds * scale * (f * f if problem.homogeneous else 1.0)
     if scaled.rows.mean is not None:
         theta[: problem.n_thresholds] += scaled.rows.mean @ w
     certificate = Certificate(
@@ -89,7 +91,9 @@ def _solve_in_row_space(scaled: ScaledProblem, tol: float, max_iter: int) -> tup
     reduced = replace(scaled, rows=ScaledRows(np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))))
     point, certified = _solve_by_interior_point(reduced, tol, max_iter)
     point = replace(point, w=scaled.rows.adjoint(certified.coef), theta=certified.thresholds)
-    return point, scaled.certify(replace(point, multipliers=certified.multipliers, order_multipliers=certified.order_multipliers))
+    return point, scaled.certify(
+        replace(point, multipliers=certified.multipliers, order_multipliers=certified.order_multipliers)
+    )
 
 
 def _inseparable(scaled: ScaledProblem) -> bool:

@@ -84,9 +84,7 @@ def newton(scaled: ScaledProblem, start: Point, tol: float, max_iter: int, best:
             before, step = value, 1.0
             while True:
                 paying = sorter.sort(s + step * ds, theta + step * dtheta)
-                value = (
-                    scaled.penalty(w + step * dw) + float(problem.linear @ (theta + step * dtheta)) + paying.charge
-                )
+                value = scaled.penalty(w + step * dw) + float(problem.linear @ (theta + step * dtheta)) + paying.charge
                 if value <= before * (1 + 1e-12) or step < 1e-6:
                     break
                 step *= 0.5
@@ -132,8 +130,7 @@ def _model_minimum(scaled: ScaledProblem, paying: PayingRows, point: Point, noth
     system: Any = newton_system(problem, n)
     terms = replace(terms, group_weight=terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0))
     w, theta = point.w, point.theta
-    B = problem.sum_by_threshold(terms.group_rows)
-    T = problem.sum_by_threshold(terms.group_weight)
+    B, T = problem.sum_by_threshold(terms.group_rows), problem.sum_by_threshold(terms.group_weight)
     rw = -(w + terms.H @ w - theta @ B + terms.linear_w)
     rtheta = -(T * theta - B @ w + terms.linear_theta)
     nobody = np.zeros(len(problem.bundles))

@@ -8,7 +8,6 @@ is the largest linear term that unit costs can carry; beyond it the primal is un
 it is the largest one at which w = 0 is optimal. Both are linear programs.
 """
 
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -21,8 +20,6 @@ from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
 MOST_ROWS = 5000  # larger data are thinned out class by class before the linear program over rows
-
-
 
 
 def unbounded_drive(problem: IntervalProblem, samples: Samples) -> float:
@@ -48,7 +45,9 @@ def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
     return thinning * _largest_drive(problem, lines, limits, balance)
 
 
-def _largest_drive(problem: IntervalProblem, lines: sp.csr_array, limits: Floats, balance: sp.csr_array | None) -> float:
+def _largest_drive(
+    problem: IntervalProblem, lines: sp.csr_array, limits: Floats, balance: sp.csr_array | None
+) -> float:
     """Maximise k subject to k linear + lines'x = 0, balance'x = 0, 0 <= x <= limits."""
     flow = sp.hstack([sp.csr_array(problem.linear[:, None]), lines.T])
     if balance is not None:
@@ -68,7 +67,9 @@ def _thin(samples: Samples) -> tuple[Samples, float]:
     if m <= MOST_ROWS:
         return samples, 1.0
     step = -(-m // MOST_ROWS)
-    kept = np.concatenate([samples.rows[a:b:step] for a, b in zip(samples.starts[:-1], samples.starts[1:], strict=True)])
+    kept = np.concatenate(
+        [samples.rows[a:b:step] for a, b in zip(samples.starts[:-1], samples.starts[1:], strict=True)]
+    )
     weights = samples.weights[kept]
     thin = Samples(samples.X[kept], samples.codes[kept], weights, samples.n_classes)
     return thin, float(samples.weights.sum() / weights.sum())
