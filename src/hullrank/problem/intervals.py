@@ -103,7 +103,7 @@ class IntervalProblem:
     def flow(self, totals: Floats) -> Floats:
         """E'(sign alpha): what rows send into the thresholds (and rho), from the groups' sums of alpha."""
         q = self.n_thresholds
-        into: Floats = np.bincount(self.threshold, self.sign * totals, q)
+        into = np.bincount(self.threshold, self.sign * totals, q).astype(np.float64, copy=False)
         return np.append(into, totals.sum()) if self.has_rho else into
 
     @cached_property

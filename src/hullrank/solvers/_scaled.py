@@ -29,6 +29,7 @@ class ScaledProblem:
     starts: NDArray[np.integer]
     prices: Floats
     layout: RowLayout
+    verbose: int = 0
 
     @property
     def n_samples(self) -> int:
@@ -72,17 +73,17 @@ class ScaledProblem:
         prices = self.prices[positions] * np.repeat(lengths / counts, counts)
         starts = np.concatenate([[0], np.cumsum(counts)])
         layout = lay_out(self.problem, starts, prices)
-        return ScaledProblem(self.problem, self.rows.take(positions), starts, prices, layout)
+        return replace(self, rows=self.rows.take(positions), starts=starts, prices=prices, layout=layout)
 
 
-def scale_problem(problem: IntervalProblem, samples: Samples) -> tuple[ScaledProblem, float]:
+def scale_problem(problem: IntervalProblem, samples: Samples, verbose: int = 0) -> tuple[ScaledProblem, float]:
     """The scaled problem, and what its objective must be multiplied by to be that of the stated one."""
     weights = samples.weights[samples.rows]
     rows = scaled_rows(samples.X, samples.rows, weights)
     f = rows.scale
     price = 1.0 if problem.homogeneous else (f if problem.l1 else f * f)
     prices = weights * price
-    scaled = ScaledProblem(problem, rows, samples.starts, prices, lay_out(problem, samples.starts, prices))
+    scaled = ScaledProblem(problem, rows, samples.starts, prices, lay_out(problem, samples.starts, prices), verbose)
     return scaled, f * f if problem.homogeneous else 1 / price
 
 

@@ -63,6 +63,7 @@ def interior_point(
     mu: float = 1.0,
     unit: float = 0.0,
     accept: Accept | None = None,
+    verbose: int = 0,
 ) -> Point:
     """Minimise over the rows (plus ``settled`` terms) to a relative complementarity of ``tol``.
 
@@ -78,6 +79,8 @@ def interior_point(
             if not np.isfinite(state.complementarity + state.objective):
                 return replace(last, iterations=iteration, status=Status.STALLED)
             last = state.primal_point()
+            if verbose:
+                print(f"{iteration:4d}  objective {state.objective:.10g}  complementarity {state.complementarity:.2e}")
             if state.close(tol, unit) and (accept is None or accept(state.point(iteration), state.s[: state.m])):
                 status = Status.CONVERGED
                 break

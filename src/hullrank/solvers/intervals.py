@@ -34,7 +34,7 @@ def solve_intervals(
     ``solver`` is a name of ``SOLVERS`` or "auto": the first that supports the problem and the size.
     """
     began = perf_counter()
-    scaled, back = scale_problem(problem, samples)
+    scaled, back = scale_problem(problem, samples, verbose)
     if solver == "auto":
         chosen = next(each for each in SOLVERS.values() if each.supports(scaled) is None)
     else:
@@ -80,7 +80,7 @@ def _solve_by_interior_point(scaled: ScaledProblem, tol: float, max_iter: int) -
         return _solve_in_row_space(scaled, tol, max_iter)
     copied = scaled.copied()
     best = Best(copied, tol)
-    last = interior_point(problem, copied.rows, layout, tol=tol, max_iter=max_iter, accept=best)
+    last = interior_point(problem, copied.rows, layout, tol=tol, max_iter=max_iter, accept=best, verbose=scaled.verbose)
     return best.result(last)
 
 

@@ -88,6 +88,10 @@ def newton(scaled: ScaledProblem, start: Point, tol: float, max_iter: int, best:
                 if value <= before * (1 + 1e-12) or step < 1e-6:
                     break
                 step *= 0.5
+            if scaled.verbose:
+                print(
+                    f"{iteration:4d}  objective {value:.10g}  step {step:.3g}  rows that changed sides {paying.changed}"
+                )
             w, theta, s = w + step * dw, theta + step * dtheta, s + step * ds
             still = paying.changed <= 1e-3 * len(sorter.state) or before - value <= tol * abs(value)
             if best is not None and still:

@@ -39,7 +39,7 @@ def solve_by_settling(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple
     rng = np.random.default_rng(0)
     first, *others = sample_sizes(scaled)
     level = scaled.sampled(first, rng)
-    point = interior_point(scaled.problem, level.rows, level.layout, tol=1e-4, max_iter=max_iter)
+    point = interior_point(scaled.problem, level.rows, level.layout, tol=1e-4, max_iter=max_iter, verbose=level.verbose)
     best = Best(scaled, tol)
     for size in [*others, 0]:
         width = _width(level, point)
@@ -74,7 +74,7 @@ def _settled_solve(
         before = point.iterations
         point = interior_point(
             problem, rows.take(positions), layout, tol=0.3 * tol, max_iter=max_iter, settled=terms, start=point, mu=mu,
-            unit=abs(value),
+            unit=abs(value), verbose=level.verbose,
         )  # fmt: skip
         point = replace(point, iterations=before + point.iterations)
         if best is None or point.status is Status.INTERRUPTED:
