@@ -1,0 +1,75 @@
+"""Each row of the catalogue is what its estimator solves: the objective, counted from the row, is the certificate's.
+
+Which pairs were drawn is known to `SampledPairsRanker` only, so its row is tested with the pair models.
+"""
+
+import numpy as np
+import pytest
+
+import hullrank
+from hullrank.models.catalogue import CATALOGUE
+
+CHARGES = {"hinge": lambda y: y, "squared hinge": np.square, "0-1": lambda y: (y > 0).astype(float)}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    score = X @ [1.0, -0.5] + 0.4 * rng.standard_normal(60)
+    return X, score
+
+
+def class_objective(method, model, X, codes, C):
+    """Charges of the samples of every class for missing its interval, whose ends the model places."""
+    s, intervals = X @ model.coef_, model.intervals_
+    lower, upper = np.maximum(0, intervals[codes, 0] - s), np.maximum(0, s - intervals[codes, 1])
+    charge = CHARGES[method.charge]
+    if method.slack == "per sample":
+        return C * charge(np.maximum(lower, upper)).sum()
+    if method.slack == "per side":
+        return C * (charge(lower).sum() + charge(upper).sum())
+    total, half = 0.0, 0.5 if method.slack == "per edge" else 1.0
+    for j, b in enumerate(model.thresholds_):
+        above = codes > j if method.slack == "per threshold" else codes == j + 1
+        below = codes <= j if method.slack == "per threshold" else codes == j
+        total += charge(np.maximum(0, half - (s[above] - b))).sum() + charge(np.maximum(0, half - (b - s[below]))).sum()
+    return C * total
+
+
+def margin_term(method, model, N):
+    if method.margin == "nu":
+        return -model.nu_ * model.margin_
+    if method.margin == "sum":
+        return float(np.sum(model.intervals_[:-1, 1] - model.intervals_[1:, 0]))
+    return 0.0
+
+
+@pytest.mark.filterwarnings("ignore::hullrank.exceptions.CollapsedRankingWarning")
+@pytest.mark.parametrize(
+    "method", [method for method in CATALOGUE if method.graph != "random pairs"], ids=lambda method: method.name
+)
+def test_the_row_is_what_the_estimator_solves(method, data):
+    X, score = data
+    estimator = getattr(hullrank, method.estimator)(**method.parameters)
+    if method.blocks == "classes":
+        codes = np.argsort(np.argsort(score)) * 3 // 60
+        model = estimator.set_params(tol=1e-9).fit(X, codes)
+        N = 2 * 60 - np.sum(codes == 0) - np.sum(codes == 2)
+        C = {"nu": 1 / N, "sum": getattr(model, "C_", None), "fixed": 1.0}[method.margin]
+        value = margin_term(method, model, N) + class_objective(method, model, X, codes, C)
+        if method.margin == "sum":  # |w| <= 1: the optimum with 1/2 |w|^2 is -1/2 of its square
+            value = -0.5 * value**2
+        else:
+            value += 0.5 * model.coef_ @ model.coef_
+        assert model.certificate_.primal == pytest.approx(value, rel=1e-6)
+        return
+    y = (score > 0).astype(int) if method.charge == "0-1" else score
+    model = estimator.fit(X, y)
+    s = X @ model.coef_
+    i, j = np.nonzero(y[:, None] > y[None, :])
+    if method.charge == "0-1":
+        assert model.certificate_.value == pytest.approx(np.mean(s[i] > s[j]))
+    else:
+        value = 0.5 * model.coef_ @ model.coef_ + CHARGES[method.charge](np.maximum(0, 1 - s[i] + s[j])).mean()
+        assert model.certificate_.primal == pytest.approx(value, rel=1e-9)
