@@ -79,6 +79,9 @@ def newton(scaled: ScaledProblem, start: Point, tol: float, max_iter: int, best:
     try:
         for iteration in range(start.iterations, start.iterations + max_iter):
             target = _model_minimum(scaled, paying, Point(w, theta, np.empty(0), t), nothing)
+            if target.status is Status.INTERRUPTED:
+                status = Status.INTERRUPTED
+                break
             dw, dtheta, t = target.w - w, target.theta - theta, target.order_multipliers
             ds = rows.scores(dw)
             before, step = value, 1.0
@@ -163,7 +166,17 @@ def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[P
     rng = np.random.default_rng(0)
     theta = problem.raise_thresholds(np.zeros(len(problem.linear)), room=0.0)
     point = Point(np.zeros(scaled.rows.n_features), theta - theta.mean(), np.empty(0), np.ones(len(problem.up)))
+    best = Best(whole, tol)
     for size in sizes:
         point = newton(scaled.sampled(size, rng), point, 1e-4, max_iter)
-    best = Best(whole, tol)
+        if point.status is Status.INTERRUPTED:
+            return best.result(with_all_multipliers(whole, point))
     return best.result(newton(whole, point, tol, max_iter, best))
+
+
+def with_all_multipliers(scaled: ScaledProblem, point: Point) -> Point:
+    """A point found on some of the rows, with the multipliers that the charge gives to all rows there."""
+    sorter, s = RowSorter(scaled), scaled.rows.scores(point.w)
+    sorter.sort(s, point.theta)
+    a, _ = sorter.multipliers(s, point.theta, _no_rows(scaled), np.empty(0))
+    return replace(point, multipliers=a)

@@ -15,7 +15,7 @@ from hullrank.problem.intervals import Charge
 from hullrank.problem.layout import SLACK, START, RowLayout, bundle_table, group_starts
 from hullrank.solvers._scaled import Best, ScaledProblem
 from hullrank.solvers.interior_point import Point, Settled, interior_point
-from hullrank.solvers.newton import RowSorter, quadratic_terms
+from hullrank.solvers.newton import RowSorter, quadratic_terms, with_all_multipliers
 
 Floats = NDArray[np.float64]
 SMALLEST_SAMPLE = 2500
@@ -35,17 +35,22 @@ def sample_sizes(scaled: ScaledProblem) -> list[int]:
 
 
 def solve_by_settling(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Point, CertifiedPoint]:
-    """Solve on samples of growing size, then on all rows."""
+    """Solve on samples of growing size, then on all rows; an interrupt ends it at the last point."""
     rng = np.random.default_rng(0)
     first, *others = sample_sizes(scaled)
     level = scaled.sampled(first, rng)
     point = interior_point(scaled.problem, level.rows, level.layout, tol=1e-4, max_iter=max_iter, verbose=level.verbose)
     best = Best(scaled, tol)
-    for size in [*others, 0]:
-        width = _width(level, point)
-        level = scaled.sampled(size, rng) if size else scaled
-        point = _settled_solve(level, point, width, 1e-4 if size else tol, max_iter, None if size else best)
-    return best.result(point)
+    try:
+        for size in [*others, 0]:
+            if point.status is Status.INTERRUPTED:
+                break
+            width = _width(level, point)
+            level = scaled.sampled(size, rng) if size else scaled
+            point = _settled_solve(level, point, width, 1e-4 if size else tol, max_iter, None if size else best)
+    except KeyboardInterrupt:
+        point = replace(point, status=Status.INTERRUPTED)
+    return best.result(with_all_multipliers(scaled, point) if point.status is Status.INTERRUPTED else point)
 
 
 def _width(level: ScaledProblem, point: Point) -> float:
