@@ -213,3 +213,19 @@ def report(
     from hullrank.cli.report import run_report
 
     run_report(model, data, out, target=target, weights=weights, title=title)
+
+
+@app.command()
+def export(
+    model: ModelPath,
+    onnx: Annotated[Path, typer.Option("--onnx", help="ONNX file to write.")],
+) -> None:
+    """Write a model in a form that other programs run.
+
+    Example: `hullrank export model.hull --onnx model.onnx`
+    """
+    from hullrank.cli.console import out
+    from hullrank.io import export_onnx, load
+
+    export_onnx(load(model), onnx)
+    out.print(f"Exported to {onnx}", markup=False, highlight=False)

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import struct
 import zipfile
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,22 +69,23 @@ def load(path: str | os.PathLike[str]) -> Any:
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
     """Read a model file, refusing one that is damaged, hostile or too new with a ModelFileError."""
     name = os.fspath(path)
+    with open(path, "rb") as stream:
+        data = stream.read()
     try:
-        with open(path, "rb") as stream:
-            return _read(stream)
-    except HullrankError as error:
-        raise ModelFileError(f"{name} is no usable model file: {error}") from error
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise ModelFileError(f"{name} is no model file, or is damaged or cut short ({error}); save it again") from error
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, NotImplementedError) as error:
-        detail = f"{type(error).__name__}: {error}"[:200]
-        raise ModelFileError(f"{name} is no usable model file: its contents do not fit together ({detail})") from error
+        return _read(data)
     except RecursionError as error:
         raise ModelFileError(f"{name} is no usable model file: its header is nested too deeply") from error
+    except HullrankError as error:
+        raise ModelFileError(f"{name} is no usable model file: {error}") from error
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, OSError, RuntimeError, struct.error) as error:
+        raise ModelFileError(f"{name} is no model file, or is damaged or cut short ({error}); save it again") from error
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError) as error:
+        detail = f"{type(error).__name__}: {error}"[:200]
+        raise ModelFileError(f"{name} is no usable model file: its contents do not fit together ({detail})") from error
 
 
-def _read(stream: Any) -> ModelFile:
-    members = _members(stream)
+def _read(data: bytes) -> ModelFile:
+    members = _members(data)
     listed = "".join(f"{_digest(data)}  {name}\n" for name, data in members.items() if name != "SHA256")
     if members["SHA256"] != listed.encode():
         raise ModelFileError("its digest is wrong, so it was changed or damaged; save it again")
@@ -105,15 +107,14 @@ def _read(stream: Any) -> ModelFile:
     return ModelFile(estimator, header["about"], header["library"], version)
 
 
-def _members(stream: Any) -> dict[str, bytes]:
-    size = stream.seek(0, os.SEEK_END)
-    with zipfile.ZipFile(stream) as archive:
+def _members(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
         infos = archive.infolist()
         expected = ["header.json", *(f"{n}.npy" for n in range(len(infos) - 2)), "SHA256"]
         if len(infos) > _MOST_ARRAYS or [info.filename for info in infos] != expected:
             raise ModelFileError("its members are not those of a model file")
         stored = all(info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1 for info in infos)
-        if not stored or sum(info.file_size for info in infos) > size:
+        if not stored or sum(info.file_size for info in infos) > len(data):
             raise ModelFileError("its members are compressed, encrypted or overlapping, which model files never are")
         return {info.filename: archive.read(info) for info in infos}
 
@@ -127,9 +128,12 @@ def _npy(array: NDArray[Any]) -> bytes:
 def _array(data: bytes) -> NDArray[Any]:
     """An array from the bytes of an npy file of version 1.0, once its size has been compared with its shape."""
     buffer = io.BytesIO(data)
-    if np.lib.format.read_magic(buffer) != (1, 0):
-        raise ModelFileError("one of its arrays is in an unknown format")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
+    try:
+        if np.lib.format.read_magic(buffer) != (1, 0):
+            raise ModelFileError("one of its arrays is in an unknown format")
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
+    except Exception as error:  # NumPy lets errors of Python's tokenizer and parser through
+        raise ModelFileError(f"one of its arrays has a malformed header ({type(error).__name__})") from error
     start = buffer.tell()
     if dtype.kind not in "biufUS" or dtype.itemsize == 0 or fortran:
         raise ModelFileError(f"one of its arrays holds {dtype}, which model files never do")

@@ -1,0 +1,218 @@
+"""Models that travel: linear and kernel score lines as ONNX graphs, for onnxruntime and its like."""
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
+
+from hullrank.exceptions import MissingExtraError, ModelFileError
+from hullrank.io.atomic import replacing
+from hullrank.io.encoder import TableEncoder
+
+_OPSET = 17
+
+
+def export_onnx(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator (or a Pipeline that ends in one) as an ONNX file.
+
+    The graph takes ``X``, a float matrix, or one input per column of the table that a `TableEncoder` was fitted on
+    (floats with NaN where missing, or strings), and gives ``scores`` and, where the model predicts classes, ``label``.
+    Inside it computes in double precision.
+    """
+    data = to_onnx(estimator).SerializeToString()
+    with replacing(path) as stream:
+        stream.write(data)
+
+
+def to_onnx(estimator: Any) -> Any:
+    """The ONNX model of a fitted estimator, as `export_onnx` writes it."""
+    graph = _Graph()
+    steps = [step for _, step in estimator.steps] if hasattr(estimator, "steps") else [estimator]
+    model = steps[-1]
+    value = graph.start(steps[0], model)
+    for step in steps[:-1]:
+        if isinstance(step, StandardScaler):
+            value = _scaled(graph, step, value)
+        elif not (isinstance(step, TableEncoder) and step is steps[0]):
+            raise ModelFileError(f"a pipeline with {type(step).__name__} has no ONNX form here; use StandardScaler")
+    score = _scores(graph, model, value)
+    graph.output("scores", graph.op("Reshape", graph.op("Cast", score, to=graph.FLOAT), graph.const([-1])), graph.FLOAT)
+    label = _label(graph, model, score)
+    if label is not None:
+        words = model.classes_.dtype.kind not in "biuf"
+        graph.output("label", graph.op("Reshape", label, graph.const([-1])), graph.STRING if words else graph.INT64)
+    return graph.finish(type(model).__name__)
+
+
+class _Graph:
+    """Nodes and constants in the order they are made."""
+
+    def __init__(self) -> None:
+        try:
+            import onnx
+        except ImportError as error:
+            raise MissingExtraError("ONNX export needs the onnx package: pip install 'hullrank[onnx]'") from error
+        self.onnx = onnx
+        types = onnx.TensorProto
+        self.FLOAT, self.DOUBLE, self.STRING, self.INT64 = types.FLOAT, types.DOUBLE, types.STRING, types.INT64
+        self.BOOL = types.BOOL
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+        self.outputs: list[Any] = []
+
+    def op(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+        """Append a node and give the name of its output."""
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(kind, inputs, [name], domain=domain, **attributes))
+        return name
+
+    def const(self, value: Any) -> str:
+        """The name of a constant; numbers are doubles or 64-bit integers."""
+        array = np.asarray(value)
+        if array.dtype.kind == "f":
+            array = array.astype(np.float64)
+        elif array.dtype.kind in "biu":
+            array = array.astype(np.int64)
+        else:
+            array = array.astype(object)
+        name = f"c{len(self.constants)}"
+        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def input(self, name: str, kind: int, width: int) -> str:
+        """Declare an input of shape (n, width)."""
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n", width]))
+        return name
+
+    def output(self, name: str, value: str, kind: int) -> None:
+        """Declare an output of shape (n,)."""
+        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
+        self.outputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n"]))
+
+    def start(self, first: Any, model: Any) -> str:
+        """The input matrix in double precision."""
+        if isinstance(first, TableEncoder):
+            return _encoded(self, first)
+        width = getattr(first, "n_features_in_", None) or model.n_features_in_
+        return self.op("Cast", self.input("X", self.FLOAT, int(width)), to=self.DOUBLE)
+
+    def finish(self, name: str) -> Any:
+        """The checked model."""
+        helper = self.onnx.helper
+        graph = helper.make_graph(self.nodes, name, self.inputs, self.outputs, self.constants)
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", 3)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="hullrank")
+        self.onnx.checker.check_model(model)
+        return model
+
+
+def _encoded(graph: _Graph, encoder: TableEncoder) -> str:
+    parts = []
+    for column in encoder.columns_:
+        if column["kind"] == "number":
+            value = graph.op("Cast", graph.input(column["name"], graph.FLOAT, 1), to=graph.DOUBLE)
+            known = graph.op("Where", graph.op("IsNaN", value), graph.const(column["fill"]), value)
+            centred = graph.op("Sub", known, graph.const(column["mean"]))
+            parts.append(graph.op("Div", centred, graph.const(column["scale"])))
+        elif column["kind"] == "word":
+            word = graph.input(column["name"], graph.STRING, 1)
+            hot = graph.op("OneHotEncoder", word, domain="ai.onnx.ml", cats_strings=column["words"], zeros=1)
+            flat = graph.op("Reshape", hot, graph.const([-1, len(column["words"])]))
+            parts.append(graph.op("Cast", flat, to=graph.DOUBLE))
+    return graph.op("Concat", *parts, axis=1)
+
+
+def _scaled(graph: _Graph, scaler: StandardScaler, value: str) -> str:
+    if scaler.with_mean:
+        value = graph.op("Sub", value, graph.const(scaler.mean_))
+    return graph.op("Div", value, graph.const(scaler.scale_)) if scaler.with_std else value
+
+
+def _scores(graph: _Graph, model: Any, value: str) -> str:
+    """(n, 1) scores: X w, or K v over the support vectors."""
+    if hasattr(model, "coef_"):
+        return graph.op("MatMul", value, graph.const(model.coef_[:, None]))
+    vectors, coef = getattr(model, "support_vectors_", None), getattr(model, "dual_coef_", None)
+    kernel = getattr(model, "kernel", None)
+    if vectors is None or coef is None or kernel not in _KERNELS:
+        raise ModelFileError(
+            f"this {type(model).__name__} has no ONNX form; linear models and {', '.join(_KERNELS)} kernels have one"
+        )
+    dense = np.asarray(vectors.todense() if hasattr(vectors, "todense") else vectors, dtype=np.float64)
+    values = _KERNELS[kernel](graph, model, value, dense)
+    return graph.op("MatMul", values, graph.const(np.ravel(coef)[:, None]))
+
+
+def _dot(graph: _Graph, value: str, vectors: NDArray[np.float64]) -> str:
+    return graph.op("MatMul", value, graph.const(vectors.T))
+
+
+def _linear(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) -> str:
+    return _dot(graph, value, vectors)
+
+
+def _affine(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) -> str:
+    scaled = graph.op("Mul", _dot(graph, value, vectors), graph.const(_gamma(model)))
+    return graph.op("Add", scaled, graph.const(float(model.coef0)))
+
+
+def _poly(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) -> str:
+    return graph.op("Pow", _affine(graph, model, value, vectors), graph.const(float(model.degree)))
+
+
+def _sigmoid(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) -> str:
+    return graph.op("Tanh", _affine(graph, model, value, vectors))
+
+
+def _rbf(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) -> str:
+    squares = graph.op("ReduceSum", graph.op("Mul", value, value), graph.const([1]), keepdims=1)
+    both = graph.op("Add", squares, graph.const(np.square(vectors).sum(axis=1)[None, :]))
+    twice = graph.op("Mul", _dot(graph, value, vectors), graph.const(2.0))
+    return _decay(graph, model, graph.op("Sub", both, twice))
+
+
+def _laplacian(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) -> str:
+    apart = graph.op("Sub", graph.op("Unsqueeze", value, graph.const([1])), graph.const(vectors[None, :, :]))
+    return _decay(graph, model, graph.op("ReduceSum", graph.op("Abs", apart), graph.const([2]), keepdims=0))
+
+
+def _decay(graph: _Graph, model: Any, distances: str) -> str:
+    return graph.op("Exp", graph.op("Mul", distances, graph.const(-_gamma(model))))
+
+
+def _gamma(model: Any) -> float:
+    return float(model.gamma_ if hasattr(model, "gamma_") else model._state.kernel["gamma"])
+
+
+_KERNELS = {"linear": _linear, "poly": _poly, "sigmoid": _sigmoid, "rbf": _rbf, "laplacian": _laplacian}
+
+
+def _label(graph: _Graph, model: Any, score: str) -> str | None:
+    """The class between the thresholds, or (for hull rankers) of the nearest interval; None for mere scores."""
+    if hasattr(model, "predict_class"):
+        code = _nearest(graph, model._anchors, score)
+    elif hasattr(model, "classes_") and hasattr(model, "thresholds_"):
+        above = graph.op("Cast", graph.op("Less", graph.const(model.thresholds_[None, :]), score), to=graph.INT64)
+        code = graph.op("ReduceSum", above, graph.const([1]), keepdims=0)
+    else:
+        return None
+    classes = model.classes_
+    if classes.dtype.kind == "f" and not np.array_equal(classes, np.floor(classes)):
+        return None
+    if classes.dtype.kind in "biuf":
+        return graph.op("Gather", graph.const(classes.astype(np.int64)), code)
+    return graph.op("Gather", graph.const([str(label) for label in classes]), code)
+
+
+def _nearest(graph: _Graph, anchors: NDArray[np.float64], score: str) -> str:
+    """As ``ConvexHullRanker.predict_class``: the nearest interval, ties to the nearer median."""
+    lower, upper, median = (graph.const(column[None, :]) for column in anchors.T)
+    short = graph.op("Max", graph.op("Sub", lower, score), graph.op("Sub", score, upper))
+    outside = graph.op("Max", short, graph.const(np.zeros((1, len(anchors)))))
+    least = graph.op("ReduceMin", outside, axes=[1], keepdims=1)
+    distance = graph.op("Abs", graph.op("Sub", score, median))
+    tied = graph.op("Where", graph.op("Equal", outside, least), distance, graph.const(np.inf))
+    return graph.op("ArgMin", tied, axis=1, keepdims=0)
