@@ -229,3 +229,19 @@ def export(
 
     export_onnx(load(model), onnx)
     out.print(f"Exported to {onnx}", markup=False, highlight=False)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="hull, margins, pairs, exact, or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Two trials on bundled data, without network.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes to run at once.")] = 1,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the results.")] = None,
+) -> None:
+    """Repeat a paper's experiment, our numbers beside the published ones; run again to go on after a stop.
+
+    Example: `hullrank reproduce pairs --jobs 2 --out results/pairs`
+    """
+    from hullrank.cli.reproduce import run_reproduce
+
+    run_reproduce(paper, quick=quick, jobs=jobs, folder=out)
