@@ -16,6 +16,7 @@ from hullrank.solvers.base import Solution, Solver
 from hullrank.solvers.interior_point import Point, interior_point
 from hullrank.solvers.newton import solve_by_newton
 from hullrank.solvers.settling import sample_sizes, solve_by_settling
+from hullrank.solvers.threshold_centres import centred_thresholds
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +49,7 @@ def solve_intervals(
         status = Status.NOT_SEPARABLE
     if problem.l1:
         point, certified = _exact_zeros(scaled, point, certified, tol)
+    certified = _centre_thresholds(scaled, point, certified, tol)
     if certified.relative_gap <= tol:
         status = Status.CONVERGED
     f = scaled.rows.scale
@@ -118,6 +120,19 @@ def _exact_zeros(
     )  # fmt: skip
     graded = scaled.certify(trial)
     return (trial, graded) if graded.relative_gap <= max(tol, certified.relative_gap) else (point, certified)
+
+
+def _centre_thresholds(scaled: ScaledProblem, point: Point, certified: CertifiedPoint, tol: float) -> CertifiedPoint:
+    """Thresholds that are not unique go to the middle of their optimal intervals, graded again."""
+    s = scaled.rows.scores(point.w)
+    theta = centred_thresholds(scaled.problem, scaled.layout, s, certified.thresholds)
+    if theta is certified.thresholds:
+        return certified
+    trial = replace(
+        point, theta=theta, multipliers=certified.multipliers, order_multipliers=certified.order_multipliers
+    )
+    graded = scaled.certify(trial, s)
+    return graded if graded.relative_gap <= max(tol, certified.relative_gap) else certified
 
 
 def _newton_refuses(scaled: ScaledProblem) -> str | None:
