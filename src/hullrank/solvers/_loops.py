@@ -109,23 +109,15 @@ def advance(
     return complementarity, total, worst
 
 
-@njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _pull(product: float, mu: float) -> float:
-    """Gondzio: how far a trial product lies outside [mu / 10, 10 mu], the pull back bounded by 10 mu."""
-    return max(min(max(product, 0.1 * mu), 10.0 * mu) - product, -10.0 * mu)
-
-
 @njit()
 def right_side(
     table: Array, groups: Array, cost: Array, s: Array, point: Array, slack: Array, mu: float,
-    second_order: float, reach: float, move: Array, dxi: Array, rest: Array, rest_xi: Array, per_sample: Array,
-    per_group: Array,
+    second_order: float, move: Array, dxi: Array, rest: Array, rest_xi: Array, per_sample: Array, per_group: Array,
 ) -> None:  # fmt: skip
     """Right sides of the Newton step towards a z = mu, v xi = mu.
 
-    rest_xi = (mu - so dv dxi) / v - xi and rest = -g - xi' + (mu - so da dz) / a, or, with reach > 0, both moved by
-    the centrality pull at the trial step ``reach``. Fills per_sample[1] = sum of sign * y and per_group[1] = sums
-    of y with y = cost * D rest.
+    rest_xi = (mu - so dv dxi) / v - xi and rest = -g - xi' + (mu - so da dz) / a, with so = 1 for the corrector. Fills
+    per_sample[1] = sum of sign * y and per_group[1] = sums of y with y = cost * D rest.
     """
     for k in range(per_sample.shape[1]):
         per_sample[1, k] = 0.0
@@ -140,33 +132,17 @@ def right_side(
             a, z, v, xi = point[0, r], point[1, r], slack[0, q], slack[1, q]
             d2, e2, x = 0.0, 0.0, 0.0
             da = move[0, r] + (move[0, u] if h >= 0 else 0.0)
-            if reach > 0.0:
-                if charge == 0:
-                    x = _pull((v - reach * da) * (xi + reach * dxi[q]), mu) / v
-                    rest_xi[q] += x
-                rest[r] += _pull((a + reach * move[0, r]) * (z + reach * move[1, r]), mu) / a - x
-                if h >= 0:
-                    rest[u] += (
-                        _pull((point[0, u] + reach * move[0, u]) * (point[1, u] + reach * move[1, u]), mu) / point[0, u]
-                        - x
-                    )
-            else:
-                if charge == 0:
-                    x = (mu + second_order * da * dxi[q]) / v
-                    rest_xi[q] = x - xi
-                elif charge == 1:
-                    x = xi
-                rest[r] = groups[1, g] - groups[0, g] * s[k] - x + (mu - second_order * move[0, r] * move[1, r]) / a
-                if h >= 0:
-                    rest[u] = (
-                        groups[1, h]
-                        - groups[0, h] * s[k]
-                        - x
-                        + (mu - second_order * move[0, u] * move[1, u]) / point[0, u]
-                    )
+            if charge == 0:
+                x = (mu + second_order * da * dxi[q]) / v
+                rest_xi[q] = x - xi
+            elif charge == 1:
+                x = xi
+            rest[r] = groups[1, g] - groups[0, g] * s[k] - x + (mu - second_order * move[0, r] * move[1, r]) / a
             if h >= 0:
                 d2 = point[0, u] / point[1, u]
-                e2 = rest[u]
+                aim = (mu - second_order * move[0, u] * move[1, u]) / point[0, u]
+                e2 = groups[1, h] - groups[0, h] * s[k] - x + aim
+                rest[u] = e2
             y, y2, _ = _apply_d(a / z, d2, _kappa(charge, v, xi), rest[r], e2)
             y *= cost[q]
             y2 *= cost[q]

@@ -1,7 +1,7 @@
 """Mehrotra's predictor-corrector method for every interval problem.
 
 Each iteration weighs the rows (D per slack, see ``_loops``), factors the Newton matrix with the thresholds eliminated
-first, and takes a predictor, a corrector and, where the step is short, a centrality correction of Gondzio's. It stops
+first, and takes a predictor and a corrector, or, where their step is short, a step towards the central path. It stops
 when the complementarity is small and the caller's certificate agrees.
 """
 
@@ -240,14 +240,12 @@ class _State:
             )
 
     def choose_step(self) -> float:
-        """Predictor, corrector, and what else a short step asks for; moves w and theta, and returns the length."""
+        """Predictor and corrector, or a centring step where they are short; moves w and theta, and returns the length."""
         self._direction(0.0)
         step = min(1.0, 1 / self.worst)
         left = self.complementarity + step * self.first_order + step * step * self.second_order
         target = self.mu * (max(0.0, left) / self.complementarity) ** 3 if self.complementarity > 0 else 0.0
         step = self._direction(target, second_order=True)
-        if step <= 0.75 and not self.problem.l1:
-            step = self._direction(target, reach=min(1.0, 1.5 * step + 0.1))
         if step <= 0.1:
             step = self._direction(0.5 * self.mu)
         self.w = self.w + step * self.dw
@@ -258,11 +256,11 @@ class _State:
             self.w = self.parts[0] - self.parts[1]
         return step
 
-    def _direction(self, target: float, second_order: bool = False, reach: float = 0.0) -> float:
+    def _direction(self, target: float, second_order: bool = False) -> float:
         """Solve for the direction towards products of ``target``; returns the step that stays inside the cone."""
         self.loops.right_side(
             self.table, self.groups, self.cost, self.s, self.multipliers, self.slack, target, float(second_order),
-            reach, self.move, self.dxi, self.rest, self.rest_xi, self.per_sample, self.per_group,
+            self.move, self.dxi, self.rest, self.rest_xi, self.per_sample, self.per_group,
         )  # fmt: skip
         push = self._l1_right_side(target, second_order) if self.problem.l1 else 0.0
         self.dw, self.dtheta = self.system.solve(
