@@ -66,6 +66,7 @@ BUNDLED: dict[str, Any] = {
     "breast cancer": _cells,
     "saddle": lambda: make_ordinal(200, 2, surface="saddle", n_classes=3, random_state=0),
     "roc_flexibility": lambda: make_roc_flexibility(500, random_state=SEED),
+    "flexible": lambda: make_roc_flexibility(370, random_state=0),
 }
 
 
