@@ -51,6 +51,8 @@ def encode_labels(y: Any, values: NDArray[Any], declared: Sequence[Hashable] | N
 
 def declared_categories(y: Any) -> list[Any] | None:
     """The order that a pandas Categorical (ordered) or polars Enum column carries, or None."""
+    if isinstance(y, np.ndarray | list):
+        return None
     if hasattr(y, "dtype") and hasattr(y, "categories") and getattr(y, "ordered", False):  # a bare pandas Categorical
         return list(y.categories)
     column: Any = nw.from_native(y, allow_series=True, pass_through=True)

@@ -35,32 +35,36 @@ class RowLayout:
         """Number of slacks; fewer than rows where two rows share one."""
         return len(self.cost)
 
+    @property
+    def shares_slacks(self) -> bool:
+        """Whether two rows share a slack somewhere; otherwise rows and slacks are in the same order."""
+        return self.n_rows > self.n_slacks
+
     @cached_property
     def row_cost(self) -> NDArray[np.float64]:
         """The price of the slack that each row uses."""
-        return self.cost[self.row_slack]
+        return self.cost[self.row_slack] if self.shares_slacks else self.cost
 
     @cached_property
     def row_slack(self) -> NDArray[np.int64]:
         """The slack that each row uses."""
-        slack = np.empty(self.n_rows, dtype=np.int64)
-        for side in (ROW, PARTNER_ROW):
-            held = self.table[self.table[:, side] >= 0]
-            slack[concatenated_ranges(held[:, side], held[:, LENGTH])] = concatenated_ranges(
-                held[:, SLACK], held[:, LENGTH]
-            )
-        return slack
+        return self._per_row(SLACK)
 
     @cached_property
     def row_sample(self) -> NDArray[np.int64]:
         """The (class-sorted) sample of each row."""
-        sample = np.empty(self.n_rows, dtype=np.int64)
+        return self._per_row(START)
+
+    def _per_row(self, column: int) -> NDArray[np.int64]:
+        """For each row its place in the slices that begin at a column of the table."""
+        if not self.shares_slacks:
+            return concatenated_ranges(self.table[:, column], self.table[:, LENGTH])
+        place = np.empty(self.n_rows, dtype=np.int64)
         for side in (ROW, PARTNER_ROW):
             held = self.table[self.table[:, side] >= 0]
-            sample[concatenated_ranges(held[:, side], held[:, LENGTH])] = concatenated_ranges(
-                held[:, START], held[:, LENGTH]
-            )
-        return sample
+            rows = concatenated_ranges(held[:, side], held[:, LENGTH])
+            place[rows] = concatenated_ranges(held[:, column], held[:, LENGTH])
+        return place
 
 
 def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDArray[np.float64]) -> RowLayout:

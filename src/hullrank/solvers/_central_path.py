@@ -1,5 +1,7 @@
 """Points exactly on the central path of an interval problem (conventions as in ``_loops``)."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +22,10 @@ def central_point(charge: Charge, layout: RowLayout, margins: Floats, mu: float)
         slack[1] = 0.0
         return hard_rows(margins, mu), slack
     point = np.empty((2, layout.n_rows))
-    own, slacks = _rows_of(layout, layout.table[:, PARTNER_ROW] < 0)
+    own: Any = slice(None)
+    slacks: Any = slice(None)
+    if layout.shares_slacks:
+        own, slacks = _rows_of(layout, layout.table[:, PARTNER_ROW] < 0)
     g = margins[own]
     if charge is Charge.HINGE:
         root = np.sqrt(g * g + 4 * mu * mu)
@@ -32,7 +37,7 @@ def central_point(charge: Charge, layout: RowLayout, margins: Floats, mu: float)
         a = np.where(g > 0, 2 * mu / (np.abs(g) + root), root - g)
         slack[1, slacks] = 0.5 * a
     point[0, own], point[1, own] = a, mu / a
-    if len(own) < layout.n_rows:
+    if layout.shares_slacks:
         _share_slacks(charge, layout, margins, mu, point, slack)
     return point, slack
 

@@ -53,9 +53,12 @@ class ScaledRows:
         if sp.issparse(self.X):
             return np.asarray((self.X.T @ self.X.multiply(d[:, None]).tocsr()).todense()) / self.scale**2
         n = self.n_features
-        H = np.zeros((n, n))
-        step = max(256, BLOCK // max(n, 1))
         root = np.sqrt(d)
+        step = max(256, BLOCK // max(n, 1))
+        if len(root) <= step and self.pick is None:
+            Y = self.X * root[:, None]
+            return Y.T @ Y
+        H = np.zeros((n, n))
         for low in range(0, len(root), step):
             Y, r = self.X[low : low + step], root[low : low + step]
             if self.pick is not None:

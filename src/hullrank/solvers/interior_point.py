@@ -5,8 +5,9 @@ first, and takes a predictor and a corrector, or, where their step is short, a s
 when the complementarity is small and the caller's certificate agrees.
 """
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,15 +71,16 @@ def interior_point(
     ``accept(point, scores)`` may veto the end; ``unit`` stands for |objective| where settled rows hide most of it.
     """
     state = _State(problem, rows, layout, settled, start, mu)
-    last = state.primal_point()
+    safe = state.w, state.theta
     status, step = Status.MAX_ITER, 0.0
     iteration = 0
     try:
         for iteration in range(max_iter + 1):
             state.weigh(step)
             if not np.isfinite(state.complementarity + state.objective):
-                return replace(last, iterations=iteration, status=Status.STALLED)
-            last = state.primal_point()
+                nothing = np.zeros(layout.n_rows), np.zeros(len(problem.up))
+                return Point(*safe, *nothing, iteration, Status.STALLED)
+            safe = state.w, state.theta
             if verbose:
                 print(f"{iteration:4d}  objective {state.objective:.10g}  complementarity {state.complementarity:.2e}")
             if state.close(tol, unit) and (accept is None or accept(state.point(iteration), state.s[: state.m])):
@@ -173,10 +175,6 @@ class _State:
         a = self.multipliers[0]
         return Point(self.w, self.theta, a[:R], self.price * a[R:], iteration, status)
 
-    def primal_point(self) -> Point:
-        """The current weights and thresholds with multipliers of 0, to return to if the next step overflows."""
-        return Point(self.w, self.theta, np.zeros(self.layout.n_rows), np.zeros(len(self.problem.up)))
-
     def weigh(self, step: float) -> None:
         """Take the step in the rows, weigh them, and compute the residuals of the optimality conditions."""
         problem, settled = self.problem, self.settled
@@ -205,8 +203,8 @@ class _State:
         self.complementarity = float(complementarity)
         self.mu = self.complementarity / self.weight if self.weight else 0.0
         self.sent = float(totals[: problem.n_groups].sum())
-        residual = max(_largest(self.rw), _largest(self.rtheta))
-        if self.iteration > 2 and residual > 2 * (1 - step) * self.dual_residual + 1e-12 * _largest(totals):
+        residual = math.sqrt(self.rw @ self.rw + self.rtheta @ self.rtheta)
+        if self.iteration > 2 and residual > 2 * (1 - step) * self.dual_residual + 1e-12 * self.sent:
             self.noisy = True  # rounding in D shows in the dual equation: refine every direction from now on
         self.dual_residual = residual
 
