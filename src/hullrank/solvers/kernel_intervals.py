@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 _DEFINITE = ("linear", "rbf", "laplacian")
 _PROBE = 1500  # samples whose kernel matrix is tested for negative eigenvalues
 _LAST_RESORT = 2000  # samples up to which the factored problem is tried where sequential steps end without success
+_FLOAT32_LIMIT = 1e-9  # gaps below which choosing rows by float32 residuals is too coarse
 _FAIR_CHANCE = 50  # iterations below which the user has asked for an early end
 
 
@@ -50,7 +51,8 @@ def solve_kernel_intervals(
     the kernel itself is open. Problems that sequential steps cannot solve become linear over a factor of the kernel.
     """
     check_definite(gram)
-    if rank is not None or smo_refuses(problem) is not None:
+    tight = tol < _FLOAT32_LIMIT and len(gram) <= _LAST_RESORT
+    if rank is not None or tight or smo_refuses(problem) is not None:
         return _solve_by_factor(problem, samples, gram, rank, tol, max_iter, verbose)
     solution = _solve_by_smo(problem, samples, gram, tol, max_iter, cache_size, start, verbose)
     hopeless = solution.certificate.status in (Status.STALLED, Status.MAX_ITER)

@@ -1,0 +1,111 @@
+"""Kernel models against SVC and skordinal: one thread, equal data, ratios from one run.
+
+    python benchmarks/bench_kernel.py [--quick] [--large] [--peers]
+
+Times are CPU seconds of this process (the least of --repeat), Gram matrix and float64 certificate included, RBF kernel
+with gamma="scale", five classes unless said otherwise. Real data are read from the folder HULLRANK_DATA if it is set.
+"""
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.svm import SVC
+
+from hullrank import ConvexHullRanker, FixedMarginClassifier
+
+warnings.filterwarnings("ignore")
+REAL = {"stock.csv": None, "abalone.csv": None, "bank32nh.csv.gz": None, "cal_housing.csv.gz": 16_000}
+
+
+def synthetic(m, classes=5, seed=0):
+    """A smooth nonlinear score with noise, cut into classes of equal size."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 10))
+    f = np.sin(X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + X @ rng.normal(size=10) / np.sqrt(10) + 0.3 * rng.normal(size=m)
+    return X, np.searchsorted(np.quantile(f, np.arange(1, classes) / classes), f)
+
+
+def real(name, rows):
+    """Columns standardised (nominal ones as indicators), the target cut into five classes of equal frequency."""
+    table = pd.read_csv(Path(os.environ["HULLRANK_DATA"]) / name).head(rows)
+    f = table.pop("target").to_numpy()
+    X = pd.get_dummies(table, dtype=float).to_numpy()
+    X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
+    return X, np.unique(np.searchsorted(np.quantile(f, [0.2, 0.4, 0.6, 0.8]), f), return_inverse=True)[1]
+
+
+def seconds(model: BaseEstimator, X, y, repeat):
+    best = np.inf
+    for _ in range(repeat):
+        began = time.process_time()
+        model.fit(X, y)
+        best = min(best, time.process_time() - began)
+    return best
+
+
+def against_svc(name, X, y, C, repeat):
+    ours = FixedMarginClassifier(C, kernel="rbf", tol=1e-4)
+    mine = seconds(ours, X, y, repeat)
+    theirs = seconds(SVC(C=C), X, y, repeat)
+    gap = ours.certificate_.relative_gap
+    print(f"{name:<28}{C:>7g}{mine:>9.3f}{theirs:>9.3f}{mine / theirs:>8.2f}   gap {gap:.0e}", flush=True)
+    return mine
+
+
+def against_skordinal(X, y, C, mine):
+    from skordinal.classifiers import REDSVM, SVOREX
+
+    for peer in (REDSVM, SVOREX):
+        theirs = seconds(peer(C=C, kernel="gaussian"), X, y, 1)
+        print(f"{'':<28}{C:>7g}{mine:>9.3f}{theirs:>9.3f}   {peer.__name__} is {theirs / mine:.0f}x slower", flush=True)
+
+
+def tight_gap(m):
+    X, y = synthetic(m)
+    times = [seconds(ConvexHullRanker(C=10, kernel="rbf", tol=tol), X, y, 1) for tol in (1e-3, 1e-6)]
+    print(f"ConvexHullRanker m = {m}, C = 10: gap 1e-6 costs {times[1] / times[0]:.2f} x gap 1e-3 ({times[0]:.2f} s)")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="only m = 2000")
+    parser.add_argument("--large", action="store_true", help="also C = 100 and 1000 at m = 8000, and m = 16000")
+    parser.add_argument("--peers", action="store_true", help="also skordinal")
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    FixedMarginClassifier(kernel="rbf").fit(*synthetic(200))  # compile
+    print(f"{'data':<28}{'C':>7}{'ours/s':>9}{'SVC/s':>9}{'ratio':>8}")
+    for m in (2000,) if options.quick else (2000, 8000):
+        X, y = synthetic(m)
+        for C in (1.0, 10.0):
+            mine = against_svc(f"synthetic {m}", X, y, C, options.repeat)
+            if options.peers:
+                against_skordinal(X, y, C, mine)
+    against_svc("synthetic 2000, binary", *synthetic(2000, 2), 1.0, options.repeat)
+    if not options.quick:
+        against_svc("synthetic 8000, binary", *synthetic(8000, 2), 1.0, options.repeat)
+        tight_gap(8000)
+    if options.large:
+        for C in (100.0, 1000.0):
+            against_svc("synthetic 8000", *synthetic(8000), C, 1)
+        for C in (1.0, 10.0):
+            against_svc("synthetic 16000", *synthetic(16000), C, 1)
+    if "HULLRANK_DATA" in os.environ and not options.quick:
+        for name, rows in REAL.items():
+            X, y = real(name, rows)
+            for C in (1.0, 10.0, 100.0, 1000.0) if options.large else (1.0, 10.0):
+                against_svc(f"{name.split('.')[0]} {len(X)}", X, y, C, 1 if len(X) > 10_000 else options.repeat)
+
+
+if __name__ == "__main__":
+    main()
