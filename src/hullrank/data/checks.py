@@ -67,13 +67,13 @@ def check_target(X: Matrix, y: Any, *, discrete: bool = False) -> NDArray[Any]:
     bad = _missing(values)
     if bad.any():
         raise LabelError(
-            f"y contains NaN, infinity or None: input y is {values[bad][0]!r} at row {int(np.argmax(bad))}; "
+            f"y contains NaN, infinity or None: input y is {values[bad].tolist()[0]!r} at row {int(np.argmax(bad))}; "
             "drop those rows"
         )
     if discrete and values.dtype.kind == "f" and (fractional := values != np.floor(values)).any():
         raise LabelError(
             "Unknown label type: continuous. A classifier needs discrete grades, and y contains "
-            f"{values[fractional][0]!r}; pass the grades in order by classes=[...], an ordered Categorical, or cut y by "
+            f"{values[fractional].tolist()[0]!r}; pass the grades in order by classes=[...], an ordered Categorical, or cut y by "
             "hullrank.datasets.discretize"
         )
     return values
@@ -107,7 +107,13 @@ def check_weights(sample_weight: Any, X: Matrix) -> Floats:
     m = X.shape[0]
     if sample_weight is None:
         return np.ones(m)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.asarray(sample_weight)
+    if weights.dtype.kind not in "fiub":
+        try:
+            weights = weights.astype(np.float64, casting="unsafe" if weights.dtype.kind == "O" else "safe")
+        except (TypeError, ValueError) as error:
+            raise HullrankError(f"sample_weight is not numeric ({error}); pass one real weight per row") from error
+    weights = weights.astype(np.float64, copy=False)
     if weights.ndim == 0:
         weights = np.full(m, float(weights))
     if weights.shape != (m,):

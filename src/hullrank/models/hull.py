@@ -177,7 +177,7 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         """
         labels, order, samples = self._check_samples(X, y, sample_weight, self.order)
         problem = self._state(order, len(labels.classes))
-        solution = self._solve(problem, labels, samples)
+        solution = self._solve(problem, order, samples)
         self._store(labels, order, problem, samples, solution)
         self._anchors = _anchors(self.intervals_, samples, solution.scores)
         crossed = self.intervals == "free" and self.slack == "sample" and are_crossed(self.intervals_)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 
 from hullrank.data import Labels, Samples, check_rows, check_target, check_weights, distinct_labels, encode_labels
-from hullrank.exceptions import CollapsedRankingWarning, LabelError, NotSeparableError
+from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._kernel import KernelMixin
 from hullrank.models.base import ScoreLineEstimator, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
@@ -37,22 +37,28 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         labels, graph = _place_labels(y, values, self.classes, order)
         if len(labels.classes) < 2:
             raise LabelError(
-                f"y has only one class, {labels.classes[0]!r}, among the samples of positive weight; ranking needs two"
+                f"y has only one class, {labels.classes.tolist()[0]!r}, among the samples of positive weight; ranking needs two"
             )
         class_weight = getattr(self, "class_weight", None)
         if class_weight is not None:
             per_class = compute_class_weight(class_weight, classes=labels.classes, y=values, sample_weight=weights)
+            if not (np.isfinite(per_class) & (per_class > 0)).all():
+                odd = int(np.argmin(np.isfinite(per_class) & (per_class > 0)))
+                raise HullrankError(
+                    f"class_weight gives class {labels.classes.tolist()[odd]!r} the weight {per_class[odd]:g}; class "
+                    "weights must be positive and finite"
+                )
             weights = weights * per_class[labels.codes]
         return labels, graph, Samples(X, labels.codes, weights, len(labels.classes))
 
-    def _solve(self, problem: IntervalProblem, labels: Labels, samples: Samples) -> Solution:
+    def _solve(self, problem: IntervalProblem, order: OrderGraph, samples: Samples) -> Solution:
         """Solve the problem; a hard margin on inseparable data is an error that names a violated pair."""
         if self._has_kernel:
             solution = self._solve_with_kernel(problem, samples)
         else:
             solution = solve_intervals(problem, samples, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose)
         if solution.certificate.status is Status.NOT_SEPARABLE:
-            raise NotSeparableError(_violated_pair(labels, samples.codes, solution.scores))
+            raise NotSeparableError(_violated_pair(order, samples, self._rows, solution.scores))
         warn_unless_converged(
             solution.certificate, self.tol, "standardise the features, lower C, or raise max_iter or tol"
         )
@@ -78,9 +84,21 @@ def _place_labels(y: Any, values: NDArray[Any], classes: Any, order: Any) -> tup
         labels = encode_labels(y, values, classes)
         return labels, resolve_order(order, labels.classes)
     graph = resolve_order(order, distinct_labels(values))
+    if graph.n_edges == 0:
+        raise LabelError(f"the order {graph} has no edges, so that no class lies above another; declare at least one")
     if classes is not None:
-        graph.check_classes(classes)
+        _check_agreement(graph, list(classes))
     return encode_labels(y, values, graph.labels), graph
+
+
+def _check_agreement(graph: OrderGraph, classes: list[Any]) -> None:
+    """Classes beside an order graph must be its labels, in an order that the graph allows."""
+    graph.check_classes(classes)
+    for lo, hi in graph.reduction().edges:
+        if classes.index(lo) > classes.index(hi):
+            raise LabelError(
+                f"classes={classes} puts {hi!r} below {lo!r}, but the order says {lo!r} < {hi!r}; drop one"
+            )
 
 
 def class_intervals(problem: IntervalProblem, theta: Floats, n_classes: int) -> Floats:
@@ -116,17 +134,16 @@ def warn_collapsed(cure: str) -> None:
     warnings.warn(f"the ranking has collapsed: {cure}", CollapsedRankingWarning, stacklevel=5)
 
 
-def _violated_pair(labels: Labels, codes: NDArray[np.intp], scores: Floats) -> str:
-    """The adjacent classes whose samples overlap most along the best soft direction, and the two samples."""
-    rows = np.arange(len(codes))
-    worst = (-np.inf, 0, 0)
-    for c in range(len(labels.classes) - 1):
-        below, above = rows[codes == c], rows[codes == c + 1]
-        lo, hi = below[np.argmax(scores[below])], above[np.argmin(scores[above])]
-        worst = max(worst, (float(scores[lo] - scores[hi]), int(lo), int(hi)))
-    _, lo, hi = worst
+def _violated_pair(order: OrderGraph, samples: Samples, rows: NDArray[np.intp], scores: Floats) -> str:
+    """The two samples along an edge that overlap most in the best soft direction, by their numbers in X."""
+    members = np.split(samples.rows, samples.starts[1:-1])
+    top = np.array([each[np.argmax(scores[each])] for each in members])
+    bottom = np.array([each[np.argmin(scores[each])] for each in members])
+    below, above = order.reduction().codes.T
+    worst = np.argmax(scores[top[below]] - scores[bottom[above]])
+    lo, hi = below[worst], above[worst]
     return (
-        f"C=inf asks for a hard margin, but the data cannot be separated: for instance row {lo} "
-        f"(class {labels.classes[codes[lo]]}) cannot be placed below row {hi} (class {labels.classes[codes[hi]]}) "
-        "together with all others (rows of zero weight not counted); use a finite C"
+        f"C=inf asks for a hard margin, but the data cannot be separated: for instance row {rows[top[lo]]} "
+        f"(class {order.labels[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {order.labels[hi]!r}) "
+        "together with all others; use a finite C"
     )

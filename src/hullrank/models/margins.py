@@ -183,7 +183,7 @@ class FixedMarginClassifier(_MarginClassifier):
         problem = fixed_margin_problem(
             len(labels.classes), self.C, charge=CHARGES[self.loss], thresholds=self.thresholds  # type: ignore[arg-type]
         )  # fmt: skip
-        solution = self._solve(problem, labels, samples)
+        solution = self._solve(problem, order, samples)
         self._store(labels, order, problem, samples, solution)
         if has_collapsed(self.intervals_, solution.scores):
             warn_collapsed("all scores are equal; use a larger C, or features that say something about y")
@@ -304,7 +304,7 @@ class NuMarginClassifier(_MarginClassifier):
         """
         labels, order, samples = self._check_samples(X, y, sample_weight, discrete=True)
         nu, problem = self._state(samples)
-        solution = self._solve(problem, labels, samples)
+        solution = self._solve(problem, order, samples)
         self._store(labels, order, problem, samples, solution)
         self.nu_, self.margin_ = nu, float(solution.thresholds[-1])
         if has_collapsed(self.intervals_, solution.scores):
@@ -460,7 +460,7 @@ class SumOfMarginsClassifier(_MarginClassifier):
         labels, order, samples = self._check_samples(X, y, sample_weight, discrete=True)
         C = self._choose_C(samples)
         problem = sum_of_margins_problem(len(labels.classes), C)
-        solution = self._normalised(self._solve(problem, labels, samples), samples)
+        solution = self._normalised(self._solve(problem, order, samples), samples)
         self._store(labels, order, problem, samples, solution)
         self.C_ = C
         return self

@@ -46,7 +46,7 @@ def resolve_order(order: Any, classes: Iterable[Hashable] | None = None, *, allo
 def _build(order: Any) -> OrderGraph:
     if isinstance(order, OrderGraph):
         return order
-    if isinstance(order, str):
+    if isinstance(order, str) and any(sign in order for sign in "<>"):
         return OrderGraph.parse(order)
     if hasattr(order, "is_directed"):
         return OrderGraph.from_networkx(order)

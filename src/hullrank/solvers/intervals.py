@@ -45,11 +45,15 @@ def solve_intervals(
         chosen = LAST_RESORT
         point, certified = chosen.solve(scaled, tol, max_iter)
     status = point.status
-    if problem.charge is Charge.HARD and status in (Status.STALLED, Status.MAX_ITER) and _inseparable(scaled):
-        status = Status.NOT_SEPARABLE
-    if problem.l1:
+    if problem.charge is Charge.HARD and status in (Status.STALLED, Status.MAX_ITER):
+        soft = _soft_point_if_inseparable(scaled)
+        if soft is not None:
+            point, status = soft, Status.NOT_SEPARABLE
+            certified = replace(certified, scale=1.0, thresholds=soft.theta)
+    if problem.l1 and status is not Status.NOT_SEPARABLE:
         point, certified = _exact_zeros(scaled, point, certified, tol)
-    certified = _centre_thresholds(scaled, point, certified, tol)
+    if status is not Status.NOT_SEPARABLE:
+        certified = _centre_thresholds(scaled, point, certified, tol)
     if certified.relative_gap <= tol:
         status = Status.CONVERGED
     f = scaled.rows.scale
@@ -98,14 +102,14 @@ def _solve_in_row_space(scaled: ScaledProblem, tol: float, max_iter: int) -> tup
     )
 
 
-def _inseparable(scaled: ScaledProblem) -> bool:
+def _soft_point_if_inseparable(scaled: ScaledProblem) -> Point | None:
     """A hinge at a huge cost proves that any separator of a hard margin would have an absurd norm."""
     price = 1e10
     problem = replace(scaled.problem, charge=Charge.HINGE, cost=price)
     soft = replace(scaled, problem=problem, layout=replace(scaled.layout, cost=scaled.layout.cost * price))
-    _, certified = _solve_by_interior_point(soft, 1e-6, 200)
+    point, certified = _solve_by_interior_point(soft, 1e-6, 200)
     norm = np.linalg.norm(scaled.rows.adjoint(certified.coef))
-    return bool(certified.dual > 1e6 * max(float(norm), 1.0))
+    return point if certified.dual > 1e6 * max(float(norm), 1.0) else None
 
 
 def _exact_zeros(

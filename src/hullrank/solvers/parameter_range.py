@@ -58,7 +58,7 @@ def _largest_drive(
     c[0] = -1.0
     upper = np.append(np.inf, limits)
     answer = solve_lp(c, flow.tocsc(), equations, equations, np.zeros(len(c)), upper)
-    return float(answer.x[0]) if len(answer.x) else 0.0
+    return max(0.0, float(answer.x[0])) if len(answer.x) else 0.0
 
 
 def _thin(samples: Samples) -> tuple[Samples, float]:
