@@ -10,7 +10,7 @@ from hullrank import ConvexHullRanker, FixedMarginClassifier
 
 
 def optimal_ranges(scores, y, weights, reach, n_thresholds, ordered):
-    """[min, max] of every threshold over the minima of the hinge charge; reach(j) gives the samples of its two sides."""
+    """[min, max] of every threshold over the minima of the hinge charge; reach(j) gives the rows of its two sides."""
     rows, right, cost = [], [], []
     for j in range(n_thresholds):
         for sign, members in zip((1, -1), reach(j), strict=True):

@@ -37,7 +37,8 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         labels, graph = _place_labels(y, values, self.classes, order)
         if len(labels.classes) < 2:
             raise LabelError(
-                f"y has only one class, {labels.classes.tolist()[0]!r}, among the samples of positive weight; ranking needs two"
+                f"y has only one class, {labels.classes.tolist()[0]!r}, among the samples of positive weight; ranking "
+                "needs two"
             )
         class_weight = getattr(self, "class_weight", None)
         if class_weight is not None:
@@ -96,9 +97,7 @@ def _check_agreement(graph: OrderGraph, classes: list[Any]) -> None:
     graph.check_classes(classes)
     for lo, hi in graph.reduction().edges:
         if classes.index(lo) > classes.index(hi):
-            raise LabelError(
-                f"classes={classes} puts {hi!r} below {lo!r}, but the order says {lo!r} < {hi!r}; drop one"
-            )
+            raise LabelError(f"classes={classes} puts {hi!r} below {lo!r}, but the order says {lo!r} < {hi!r}")
 
 
 def class_intervals(problem: IntervalProblem, theta: Floats, n_classes: int) -> Floats:
