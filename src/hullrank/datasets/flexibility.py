@@ -12,7 +12,7 @@ from hullrank.exceptions import HullrankError
 def make_roc_flexibility(
     n_samples: int = 250, *, outliers: float = 0.2, shift: float = 0.3, random_state: Any = None
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Make two classes and five features whose ROC curves differ, as 'ROC Flexibility' (Bertsimas et al. 2010) has them.
+    """Make two classes and five features whose ROC curves differ, like 'ROC Flexibility' of Bertsimas et al. (2010).
 
     The paper does not give its generator; this one shows the same pattern. Feature 1 puts most positives just above
     the negatives and a share ``outliers`` of them far below, which turns the difference of the means around; feature 2

@@ -18,24 +18,28 @@ def sweep_plane(arrangement: Arrangement, A: Floats, B: Floats) -> tuple[float, 
     sums, O(P log P) in all. Of the best arcs the widest is taken, at its middle. Arcs thinner than rounding are ties
     and are passed over.
     """
-    moving = np.flatnonzero(np.abs(B) > _FLAT)
+    flat = np.abs(B) <= _FLAT
+    moving = np.flatnonzero(~flat)
     t = -A[moving] / B[moving]
-    order = np.argsort(t, kind="stable")
+    order = np.argsort(t)
     t, events = t[order], moving[order]
-    low, high = np.concatenate([[-np.inf], t]), np.concatenate([t, [np.inf]])
+    ends = np.concatenate([[-np.inf], t, [np.inf]])
     with np.errstate(invalid="ignore"):
-        thin = high - low <= _THIN * (1.0 + np.minimum(np.abs(low), np.abs(high)))
-    angle = np.arctan(np.stack([low, high]))
+        size = np.abs(ends)
+        thin = np.diff(ends) <= _THIN * (1.0 + np.minimum(size[1:], size[:-1]))
+    rising = np.where(B[events] > 0, 1.0, -1.0)
     best = (-np.inf, 1.0, 0.0)
     for side in (1.0, -1.0):
-        won = np.where(np.abs(B) > _FLAT, side * B < 0, side * A > _FLAT)
-        values = arrangement.walk(won, events, np.where(side * B[events] > 0, 1.0, -1.0))
+        won = np.where(flat, side * A > _FLAT, side * B < 0)
+        values = arrangement.walk(won, events, side * rising)
         values[thin] = -np.inf
-        arcs = np.flatnonzero(values >= values.max() - 1e-9 * max(1.0, abs(values.max())))
-        arc = arcs[np.argmax((angle[1] - angle[0])[arcs])]
-        if values[arc] > best[0]:
-            middle = angle[:, arc].mean()
-            best = (float(values[arc]), side * float(np.cos(middle)), side * float(np.sin(middle)))
+        top = values.max()
+        arcs = np.flatnonzero(values >= top - 1e-9 * max(1.0, abs(top)))
+        angles = np.arctan(np.stack([ends[arcs], ends[arcs + 1]]))
+        widest = int(np.argmax(angles[1] - angles[0]))
+        if values[arcs[widest]] > best[0]:
+            middle = angles[:, widest].mean()
+            best = (float(values[arcs[widest]]), side * float(np.cos(middle)), side * float(np.sin(middle)))
     return best
 
 

@@ -1,0 +1,157 @@
+"""Exact ranking against HiGHS on the mixed-integer program of the same data. One core, warm.
+
+HULLRANK_DATA=folder python benchmarks/bench_exact.py [--quick] [--only NAME] [--highs SECONDS]
+
+Each row: what hullrank proved and its seconds (processor time of one thread, which other processes do not disturb, and
+wall time), what HiGHS had from a warm start when its seconds were over, and the share of them that ours had to stay
+within. The folder holds fourclass.csv, liver_disorders.csv, svmguide1_train.csv, abalone.csv and magic_gamma.csv.gz;
+cases without their file are left out. --quick takes one case of every kind and gives HiGHS ten seconds; --highs-once
+runs HiGHS on the first case of every kind only.
+"""
+
+import argparse
+import os
+import warnings
+from pathlib import Path
+from time import perf_counter, process_time
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler
+
+from hullrank import ExactRanker, LinearRelaxationRanker, SwappedPairsRanker
+from hullrank.datasets import make_roc_flexibility
+from hullrank.problem.statistics import RankStatistic
+
+STATISTICS = ["wrs", RankStatistic("partial_wmw", t=0.8), "wta", "mrr", "dcg", RankStatistic("pnorm", p=4)]
+OURS = ("value", "bound", "cpu s", "wall s")
+THEIRS = ("HiGHS value", "bound", "wall s", "share")
+HEAD = f"{'case':28}" + "".join(f"{column:>12}" for column in (*OURS, *THEIRS)) + "  met"
+
+
+def table(name):
+    path = Path(os.environ.get("HULLRANK_DATA", ".")) / name
+    return pd.read_csv(path) if path.exists() else None
+
+
+def split(X, y, n, seed):
+    rows = np.random.default_rng(seed).permutation(len(y))[:n]
+    return np.ascontiguousarray(X[rows], dtype=float), np.asarray(y)[rows].astype(int)
+
+
+def heavy_tails(n, d, seed=0):
+    """Student-t features of different scale, positives shifted along one random direction."""
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n) < 0.42 * n).astype(int)
+    X = rng.standard_t(4, size=(n, d)) * np.exp(rng.normal(0, 0.5, d))
+    direction = rng.normal(size=d)
+    X[y == 1] += 1.55 * direction / np.linalg.norm(direction)
+    return X, y
+
+
+def proof_cases(repeats):
+    """(name, X, y, statistic, share of HiGHS's seconds)."""
+    four, liver, guide = (table(f"{name}.csv") for name in ("fourclass", "liver_disorders", "svmguide1_train"))
+    if four is not None:
+        for seed in range(repeats):
+            yield (
+                f"FourClass 431x2 #{seed}",
+                *split(four.to_numpy()[:, :2], four.target > 0, 431, seed),
+                "auc",
+                1 / 1000,
+            )
+    for seed in range(repeats):
+        yield f"ROC flexibility 250x5 #{seed}", *make_roc_flexibility(random_state=seed), "auc", 1 / 10
+    if guide is not None:
+        yield "SVMGuide1 700x4", *split(guide.to_numpy()[:, :4], guide.target, 700, 0), "auc", 1 / 6
+    if liver is not None:
+        yield "Liver columns 80x3", *split(liver.to_numpy()[:, :3], liver.target == 2, 80, 0), "auc", 1 / 60
+    for statistic in STATISTICS[:: 1 if repeats > 1 else 3]:
+        yield f"{RankStatistic.of(statistic).name} 100x4", *heavy_tails(100, 4), statistic, 1 / 10
+    if liver is not None:
+        for seed in range(repeats):
+            yield f"Liver 172x6 #{seed}", *split(liver.to_numpy()[:, :6], liver.target == 2, 172, seed), "auc", 1
+    yield "synthetic 172x7", *heavy_tails(172, 7), "auc", 1
+
+
+def large_cases():
+    abalone, magic = table("abalone.csv"), table("magic_gamma.csv.gz")
+    if abalone is not None:
+        X = pd.get_dummies(abalone.drop(columns="target"), columns=["Sex"]).to_numpy(dtype=float)
+        yield "Abalone 1000x10", *split(X, abalone.target >= 10, 1000, 0)
+    if magic is not None:
+        yield "Magic 1000x10", *split(magic.to_numpy()[:, :10].astype(float), magic.target == "g", 1000, 0)
+
+
+def fit(X, y, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cpu, wall = process_time(), perf_counter()
+        ranker = ExactRanker(**parameters).fit(X, y)
+        return ranker, process_time() - cpu, perf_counter() - wall
+
+
+def logistic_auc(X, y):
+    Z = StandardScaler().fit_transform(X)
+    return roc_auc_score(y, LogisticRegression().fit(Z, y).decision_function(Z))
+
+
+def bench_proofs(repeats, seconds, only, once):
+    print(HEAD)
+    gains = []
+    for name, X, y, statistic, share in proof_cases(repeats):
+        if only.lower() not in name.lower():
+            continue
+        limit = max(seconds, 60.0)
+        ranker, cpu, wall = fit(X, y, statistic=statistic, time_limit=limit)
+        ours = ranker.certificate_
+        if "172x7" in name:
+            good = ours.gap <= 0.06
+        else:
+            good = ours.status == "proven_optimal" and cpu <= share * limit
+        row = f"{name:28}{ours.value:12.6g}{ours.upper_bound:12.6g}{cpu:12.3f}{wall:12.3f}"
+        if not once or "#" not in name or name.endswith("#0"):
+            mip, _, mip_wall = fit(X, y, statistic=statistic, method="mip", time_limit=seconds)
+            row += f"{mip.certificate_.value:12.6g}{mip.certificate_.upper_bound:12.6g}{mip_wall:12.1f}"
+        else:
+            row += f"{'-':>12}" * 3
+        print(f"{row}{share:12.4f}  {'yes' if good else 'NO'}", flush=True)
+        if name.startswith("ROC"):
+            gains.append(100 * (ours.value - logistic_auc(X, y)))
+    if gains:
+        print(f"ROC flexibility: training AUC above logistic regression by {np.mean(gains):.1f} points on average")
+
+
+def bench_large(seconds, only):
+    print(f"\n{'training AUC (%)':26}{'logistic':>10}{'SVM':>10}{'LP':>10}{'exact':>10}{'bound':>10}{'HiGHS MIP':>11}")
+    for name, X, y in large_cases():
+        if only.lower() not in name.lower():
+            continue
+        Z = StandardScaler().fit_transform(X)
+        rivals = [SwappedPairsRanker(C=100.0).fit(Z, y).score(Z, y), LinearRelaxationRanker().fit(X, y).score(X, y)]
+        exact, _, _ = fit(X, y, time_limit=seconds)
+        mip, _, _ = fit(X, y, method="mip", time_limit=seconds)
+        values = [logistic_auc(X, y), *rivals, exact.certificate_.value, exact.certificate_.upper_bound]
+        print(f"{name:26}" + "".join(f"{100 * v:10.4f}" for v in [*values, mip.certificate_.value]), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="", help="part of the name of the cases to run")
+    parser.add_argument("--highs", type=float, default=None, help="seconds for HiGHS (60, quick: 10)")
+    parser.add_argument("--highs-once", action="store_true")
+    arguments = parser.parse_args()
+    seconds = arguments.highs or (10.0 if arguments.quick else 60.0)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    for statistic in ("auc", "dcg"):
+        fit(*heavy_tails(30, 3), statistic=statistic)
+    bench_proofs(1 if arguments.quick else 10, seconds, arguments.only, arguments.highs_once)
+    bench_large(seconds, arguments.only)
+
+
+if __name__ == "__main__":
+    main()
