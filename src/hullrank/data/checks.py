@@ -73,8 +73,8 @@ def check_target(X: Matrix, y: Any, *, discrete: bool = False) -> NDArray[Any]:
     if discrete and values.dtype.kind == "f" and (fractional := values != np.floor(values)).any():
         raise LabelError(
             "Unknown label type: continuous. A classifier needs discrete grades, and y contains "
-            f"{values[fractional].tolist()[0]!r}; pass the grades in order by classes=[...], an ordered Categorical, or "
-            "cut y by hullrank.datasets.discretize"
+            f"{values[fractional].tolist()[0]!r}; pass the grades in order by classes=[...], an ordered Categorical, "
+            "or cut y by hullrank.datasets.discretize"
         )
     return values
 

@@ -309,7 +309,9 @@ class NuMarginClassifier(_MarginClassifier):
         self.nu_, self.margin_ = nu, float(solution.thresholds[-1])
         if has_collapsed(self.intervals_, solution.scores):
             low, high = self._range(samples)
-            warn_collapsed(f"nu={nu:g} is too small for these data; use {low:.4g} < nu <= {high:.4g}, or nu='auto'")
+            warn_collapsed(
+                f"nu={nu:g} is too small for these data; {_advice(f'{low:.4g} < nu <= {high:.4g}', low, high)}"
+            )
         return self
 
     def _state(self, samples: Samples) -> tuple[float, IntervalProblem]:
@@ -322,8 +324,8 @@ class NuMarginClassifier(_MarginClassifier):
             if nu > high * (1 + 1e-9):
                 low = self._range(samples)[0]
                 raise InfeasibleParameterError(
-                    f"nu={nu:g} is infeasible for these data: the problem is unbounded; use {low:.4g} < nu <= "
-                    f"{high:.4g}, or nu='auto'"
+                    f"nu={nu:g} is infeasible for these data: the problem is unbounded; "
+                    + _advice(f"{low:.4g} < nu <= {high:.4g}", low, high)
                 )
         return nu, nu_margin_problem(samples.n_classes, nu, _row_weight(samples))
 
@@ -335,6 +337,13 @@ class NuMarginClassifier(_MarginClassifier):
         features = self._as_features(samples)
         drive = collapse_drive(nu_margin_problem(samples.n_classes, 1.0, 1.0), features) if features else 0.0
         return drive / _row_weight(samples), self._largest(samples)
+
+
+def _advice(span: str, low: float, high: float) -> str:
+    """The range that works, or that there is none."""
+    if low >= high * (1 - 1e-6):
+        return "no other value gives a ranking of them either; use FixedMarginClassifier"
+    return f"use {span}, or 'auto'"
 
 
 def _row_weight(samples: Samples) -> float:
@@ -472,9 +481,10 @@ class SumOfMarginsClassifier(_MarginClassifier):
             return float(min(2 * low, np.sqrt(low * high))) if high > low else low
         C = float(self.C)
         if low * (1 - 1e-9) > C:
+            high = self._largest(samples)
             raise InfeasibleParameterError(
-                f"C={C:g} is too small for these data: the problem is unbounded; use {low:.4g} <= C < "
-                f"{self._largest(samples):.4g}, or C='auto'"
+                f"C={C:g} is too small for these data: the problem is unbounded; "
+                + _advice(f"{low:.4g} <= C < {high:.4g}", low, high)
             )
         return C
 
@@ -492,8 +502,8 @@ class SumOfMarginsClassifier(_MarginClassifier):
         if self.C != "auto":
             low, high = self._smallest(samples), self._largest(samples)
             raise InfeasibleParameterError(
-                f"C={self.C:g} is too large for these data: w = 0 is optimal; use {low:.4g} <= C < {high:.4g}, "
-                "or C='auto'"
+                f"C={self.C:g} is too large for these data: w = 0 is optimal; "
+                + _advice(f"{low:.4g} <= C < {high:.4g}", low, high)
             )
         warn_collapsed("no C gives a ranking of these data by the sum of margins; use FixedMarginClassifier")
         return replace(
