@@ -184,7 +184,11 @@ def _findings(
     ranks = ", ".join(f"{m} {r:.2f}" for m, r in zip(methods, average_ranks(means), strict=True))
     found = [f"{kernel}: average ranks over {len(means)} data sets: {ranks}."]
     for ours in OURS:
-        worse = [f"{_title(d)} ({rival})" for (d, o, rival), (gain, p) in tests.items() if o == ours and gain < 0 and p < 0.05]
+        worse = [
+            f"{_title(d)} ({rival})"
+            for (d, o, rival), (gain, p) in tests.items()
+            if o == ours and gain < 0 and p < 0.05
+        ]
         better = sum(o == ours and gain > 0 and p < 0.05 for (_, o, _), (gain, p) in tests.items())
         total = sum(key[1] == ours for key in tests)
         found.append(

@@ -166,7 +166,9 @@ def _figure(values: dict[str, NDArray[Any]]) -> Any:
     figure = new_figure(10, 4.5)
     ax = figure.add_subplot()
     series = {
-        method: [(v[:, k].mean(), v[:, k].mean() - v[:, k].std(), v[:, k].mean() + v[:, k].std()) for v in values.values()]
+        method: [
+            (v[:, k].mean(), v[:, k].mean() - v[:, k].std(), v[:, k].mean() + v[:, k].std()) for v in values.values()
+        ]
         for k, method in enumerate(METHODS)
     }
     if all(name in PAIRS for name in values):

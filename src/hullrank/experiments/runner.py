@@ -127,13 +127,15 @@ def _work(run: Callable[[Cell], Record], cell: Cell) -> Record:
         try:
             result = run(cell)
         except Exception as error:
-            result = {"error": f"{type(error).__name__}: {error}"}
+            result = {"failure": f"{type(error).__name__}: {error}"}
     return {**asdict(cell), **result, "seconds": round(perf_counter() - begin, 4)}
 
 
 def _keep(record: Record, log: ResultLog, outcome: Outcome) -> None:
-    if "error" in record:
-        outcome.failures.append(f"{record['dataset']}, {record['method']}, trial {record['trial']}: {record['error']}")
+    if "failure" in record:
+        outcome.failures.append(
+            f"{record['dataset']}, {record['method']}, trial {record['trial']}: {record['failure']}"
+        )
         return
     log.append(record)
     outcome.records.append(record)

@@ -13,7 +13,15 @@ Loss = Callable[[NDArray[Any], NDArray[Any]], float]
 
 
 def choose(
-    grid: Iterable[Any], fit: Fit, X: Any, y: NDArray[Any], loss: Loss, *, folds: int, seed: int, most: int | None = None
+    grid: Iterable[Any],
+    fit: Fit,
+    X: Any,
+    y: NDArray[Any],
+    loss: Loss,
+    *,
+    folds: int,
+    seed: int,
+    most: int | None = None,
 ) -> Any:
     """The point of the grid with the lowest mean loss over the folds; the first of equals.
 
