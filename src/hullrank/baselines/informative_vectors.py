@@ -44,7 +44,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         Most samples to take in.
     selection : {"expected", "observed"}, default="expected"
         Entropy removed on average over the classes a sample may have, or by the class it has. The latter is the
-        paper's rule; it prefers outliers, and its rankings are often worse.
+        paper's rule; it prefers samples in unlikely classes, which ranks as well but biases the probabilities.
     signal_variance, bias_variance : float, default=10.0, 1.0
         Variances of the kernel, in units of the white noise; where the search starts if ``tune=True``.
     length_scale : float, default=None
