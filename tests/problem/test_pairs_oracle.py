@@ -81,6 +81,9 @@ def check_window(at, low, high, scores, hi, lo, omega, rows, X, v, span):
         inside &= scores[hi] >= scores[lo] + low
     ramp = at.ramp(low, high)
     close(ramp.inside, (omega * inside).sum())
+    a = np.where(inside, (above - below) / (high - low), 0.0)
+    spread = (omega * a * (1 - a)).sum()
+    assert spread - 1e-15 <= ramp.spread <= spread + 1e-12 * (4 + 4 * span) ** 2
     close(ramp.square, (omega * (above**2 - below**2)).sum(), span**2)
     close(ramp.coef, scatter(omega * (above - below), hi, lo, len(scores))[rows], span)
     close(at.laplacian(low, high, v[rows]), -scatter(omega * inside * (v[hi] - v[lo]), hi, lo, len(scores))[rows])
@@ -119,6 +122,18 @@ def test_few_and_many_ranks_at_scale():
             close(one.inside, other.inside)
             close(one.square, other.square)
             close(one.coef, other.coef)
+
+
+@pytest.mark.parametrize("width", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_spread_of_a_narrow_window_stays_an_upper_bound(width):
+    """Pairs on one edge of a window far narrower than the scores are large."""
+    rng = np.random.default_rng(0)
+    scores = np.repeat(rng.normal(size=50) * 30, 2)
+    scores[1::2] += 1 + width * (0.5 - 10.0 ** rng.uniform(-4, -1, 50))
+    _, pairs = comparable(np.tile([0, 1], 50), np.repeat(np.arange(50), 2), rng.random(100) + 0.1)
+    exact = pairs.listed().at(scores).ramp(1 - width / 2, 1 + width / 2)
+    found = pairs.at(scores).ramp(1 - width / 2, 1 + width / 2)
+    assert exact.spread <= found.spread <= exact.inside / 4 * (1 + 1e-9)
 
 
 def test_counts_are_exact_for_a_million_rows():

@@ -11,7 +11,7 @@ from hullrank.problem import pairs as pair_module
 from hullrank.problem.certificate import Status
 from hullrank.problem.kernels import Gram
 from hullrank.problem.pairs import C_from_liblinear, C_from_paper, C_from_svm_rank, PairProblem, every_pair
-from hullrank.solvers import pairs_newton
+from hullrank.solvers import pairs_newton, pairs_search
 from hullrank.solvers.pairs_kernel import solve_kernel_pairs
 from hullrank.solvers.pairs_newton import solve_pairs
 
@@ -162,7 +162,7 @@ def test_small_data_reach_the_tightest_gap(loss):
 def test_sampled_hessians_and_warm_starts_reach_the_same_answer(loss, monkeypatch):
     X, y = data(3000, 4, 3000)
     whole = solve_pairs(state(X, y, 20.0, loss), tol=1e-8)
-    monkeypatch.setattr(pairs_newton, "SAMPLE_ROWS", 300)
+    monkeypatch.setattr(pairs_search, "SAMPLE_ROWS", 300)
     monkeypatch.setattr(pairs_newton, "START_ROWS", 100)
     sampled = solve_pairs(state(X, y, 20.0, loss), tol=1e-8)
     assert sampled.certificate.status is Status.CONVERGED
@@ -174,7 +174,7 @@ def test_conjugate_gradients_reach_the_same_answer(loss, monkeypatch):
     X, y = data(400, 30, 400)
     X *= np.logspace(-2, 2, 30)
     whole = solve_pairs(state(X, y, 20.0, loss), tol=1e-7)
-    monkeypatch.setattr(pairs_newton, "DENSE_COLUMNS", 0)
+    monkeypatch.setattr(pairs_search, "DENSE_COLUMNS", 0)
     stepwise = solve_pairs(state(X, y, 20.0, loss), tol=1e-7)
     assert stepwise.certificate.status is Status.CONVERGED
     np.testing.assert_allclose(stepwise.certificate.primal, whole.certificate.primal, rtol=2e-7)
@@ -189,6 +189,28 @@ def test_sparse_equals_dense(loss, listed, monkeypatch):
     dense = solve_pairs(state(X, y, 10.0, loss), tol=1e-9)
     sparse = solve_pairs(state(sp.csr_array(X), y, 10.0, loss), tol=1e-9)
     np.testing.assert_allclose(sparse.coef, dense.coef, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("listed", [0, 10**6])
+def test_separable_data_at_large_C_approach_the_hard_margin(loss, listed, monkeypatch):
+    """min 1/2 |w|^2 subject to w.(x_i - x_j) >= 1 for all pairs."""
+    monkeypatch.setattr(pair_module, "LISTED_PAIRS", listed)
+    X, _ = data(40, 5)
+    y = np.round(X @ np.arange(1, 6))
+    problem = state(X, y, 1e6, loss)
+    pairs = problem.pairs if listed else comparable_pairs(problem)
+    w = cp.Variable(5)
+    hard = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w)), [(X[pairs.hi] - X[pairs.lo]) @ w >= 1])
+    hard.solve(cp.CLARABEL)
+    certificate = solve_pairs(problem, tol=1e-6).certificate
+    assert certificate.status is Status.CONVERGED
+    assert certificate.dual <= hard.value * (1 + 1e-7)
+    np.testing.assert_allclose(certificate.primal, hard.value, rtol=1e-5 if loss == "hinge" else 5e-2)
+
+
+def comparable_pairs(problem):
+    return problem.pairs.listed()
 
 
 def test_constant_rows_give_zero_weights():
@@ -249,7 +271,7 @@ def test_reports_progress(capsys):
 def test_interrupt_keeps_the_best_so_far(monkeypatch, never_listed):
     X, y = data(300, 4)
     problem = state(X, y, 100.0)
-    step, calls = pairs_newton._Search._step, []
+    step, calls = pairs_search.PairSearch._step, []
 
     def interrupted(self):
         calls.append(1)
@@ -257,7 +279,7 @@ def test_interrupt_keeps_the_best_so_far(monkeypatch, never_listed):
             raise KeyboardInterrupt
         step(self)
 
-    monkeypatch.setattr(pairs_newton._Search, "_step", interrupted)
+    monkeypatch.setattr(pairs_search.PairSearch, "_step", interrupted)
     certificate = solve_pairs(problem, tol=1e-10).certificate
     assert certificate.status is Status.INTERRUPTED
     assert certificate.iterations == 2

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -154,21 +154,24 @@ class _SortedAt:
         return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
 
     def ramp(self, low: float, high: float) -> Ramp:
-        inside, square, coef = self._squared(high)
-        if low > -np.inf:
-            less = self._squared(low)
-            inside, square, coef = max(inside - less[0], 0.0), square - less[1], coef - less[2]
-        return Ramp(inside, square, self._unsorted(coef))
+        upper, coef = self._squared(high)
+        if low == -np.inf:
+            return Ramp(upper.square, self._unsorted(coef), upper.weight, 0.0)
+        lower, less = self._squared(low)
+        coef -= less
+        reach = 1 + float(np.abs(self.centred).max())
+        return Ramp(upper.square - lower.square, self._unsorted(coef), *_window(lower, upper, high - low, reach))
 
-    def _squared(self, margin: float) -> tuple[float, float, Floats]:
-        """Sums of omega and omega z^2 over the pairs with z = margin - d > 0, and of omega z by sample.
+    def _squared(self, margin: float) -> tuple["_Moments", Floats]:
+        """Sums of omega, omega z and omega z^2 over the pairs with z = margin - d > 0, and of omega z by sample.
 
         The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
         """
         lower, higher = self._partner_sums(margin, self.centred)
         below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
         coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
-        return float(self.weights @ lower[0]), margin * float(below.sum()) + float(self.centred @ coef), coef
+        total = float(below.sum())
+        return _Moments(float(self.weights @ lower[0]), total, margin * total + float(self.centred @ coef)), coef
 
     def laplacian(self, low: float, high: float, v: Floats) -> Floats:
         v = v[self.order]
@@ -220,6 +223,25 @@ class _SortedAt:
         out = np.empty_like(values)
         out[self.order] = values
         return out
+
+
+class _Moments(NamedTuple):
+    weight: float
+    total: float
+    square: float
+
+
+def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tuple[float, float]:
+    """Sums of omega and of omega a (1 - a), a = z / width, over the pairs with 0 < z <= width, z = high - d.
+
+    The second is a difference of sums of scores up to ``reach``: their rounding errors are added, so that it stays an
+    upper bound.
+    """
+    inside = max(upper.weight - lower.weight, 0.0)
+    first = upper.total - lower.total - width * lower.weight
+    second = upper.square - lower.square - 2 * width * lower.total - width**2 * lower.weight
+    rounding = 1e-14 * upper.weight * (reach / width) ** 2
+    return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
 
 
 def _levels(n_ranks: int) -> tuple[Ints, int]:

@@ -17,13 +17,15 @@ Ints = NDArray[np.int64]
 class Ramp(NamedTuple):
     """Sums over the pairs of a ramp r from ``low`` to ``high``.
 
-    ``inside`` sums omega over low <= d < high, ``square`` omega ((high - d)_+^2 - (low - d)_+^2), and ``coef`` omega r
-    by sample, added for the lower sample of a pair and subtracted for the higher: half the gradient of ``square``.
+    ``square`` sums omega ((high - d)_+^2 - (low - d)_+^2), and ``coef`` omega r by sample, added for the lower sample
+    of a pair and subtracted for the higher: half the gradient of ``square``. Over the pairs with low <= d < high
+    ``inside`` sums omega, and ``spread`` (at least) omega a (1 - a) with a = r / (high - low).
     """
 
-    inside: float
     square: float
     coef: Floats
+    inside: float
+    spread: float
 
 
 class PairsAt(Protocol):
@@ -97,7 +99,8 @@ class _ListedAt:
         below = np.maximum(low - self.differences, 0.0)
         r = self.pairs.weights * np.minimum(above, high - low)
         inside = float(self.pairs.weights @ self._within(low, high))
-        return Ramp(inside, float(r @ (above + below)), self.pairs.by_sample(r))
+        spread = float(r @ (1 - np.minimum(above / (high - low), 1.0))) / (high - low)
+        return Ramp(float(r @ (above + below)), self.pairs.by_sample(r), inside, spread)
 
     def laplacian(self, low: float, high: float, v: Floats) -> Floats:
         inside = np.where(self._within(low, high), self.pairs.weights, 0.0)

@@ -57,12 +57,12 @@ class PairProblem:
         """All pairs charged at given scores, the hinge smoothed over a window of ``width``.
 
         The multipliers of the squared hinge are its gradient, hence complementary. In the window of the smoothed hinge
-        z = t h with |t| <= 1/2 and alpha = C omega (t + 1/2), so a pair adds C omega h (max(0, t) - t^2 - t/2), which
-        is at most C omega h / 16.
+        alpha = C omega a and z = h (a - 1/2) with 0 <= a <= 1, so a pair adds C omega h (max(0, a - 1/2) - a^2 + a/2),
+        which is at most C omega h / 16, and at most C omega h a (1 - a) / 2.
         """
         low, high, factor = self.window(width)
         ramp = at.ramp(low, high)
-        loose = self.C * width / 16 * ramp.inside if self.loss == "hinge" else 0.0
+        loose = self.C * width * min(ramp.inside / 16, ramp.spread / 2) if self.loss == "hinge" else 0.0
         return PairCharge(factor / 2 * ramp.square, factor * ramp.coef, loose, at)
 
     def window(self, width: float) -> tuple[float, float, float]:

@@ -1,0 +1,230 @@
+"""Newton's method over all pairs: exact gradients, a Hessian from a sample of the rows where these are many.
+
+The hinge is smoothed over a window of width h around the margin; h shrinks as the solution is approached. The
+multipliers of the smoothed pairs are feasible for the hinge itself, so every step has a rigorous gap,
+
+    P(w) - D(alpha) <= 1/2 |gradient|^2 + C h / 16 * (weight of the pairs in the window),
+
+whose last term falls with h^2 where pairs lie dense, and with h at a kink. The squared hinge needs no window.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
+
+from hullrank.problem.certificate import Status
+from hullrank.problem.pair_sets import Floats, PairsAt
+from hullrank.problem.pairs import PairCharge, PairProblem
+from hullrank.solvers.pairs_vertex import vertex
+
+WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
+NARROW = 1e-3  # window from which its pairs are tried on the margin itself
+DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
+SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
+PATIENCE = 15  # steps without progress
+MANY_STEPS = 3  # in one window: beyond, the next is followed carefully
+RESIDUAL = 0.03  # of conjugate gradients, relative
+
+Window = tuple[float, float, float]  # margins low and high, and the slope of the multipliers between them
+
+
+@dataclass(frozen=True)
+class PairPoint:
+    """Weights with their scores, the charge of the pairs (smoothed over ``width``) and its gradient."""
+
+    w: Floats
+    scores: Floats
+    charge: PairCharge
+    gradient: Floats
+    width: float
+
+    @property
+    def distance(self) -> float:
+        """The gradient's part of the gap."""
+        return 0.5 * float(self.gradient @ self.gradient)
+
+    @property
+    def gap(self) -> float:
+        """Upper bound on P(w) minus the optimum."""
+        return self.distance + self.charge.complementarity
+
+    @property
+    def value(self) -> float:
+        """The smoothed objective."""
+        return 0.5 * float(self.w @ self.w) + self.charge.value
+
+    @property
+    def objective(self) -> float:
+        """At most P(w): smoothing adds at most twice the complementarity (see ``PairProblem.charge``)."""
+        return self.value - 2 * self.charge.complementarity
+
+
+class PairSearch:
+    """Newton's method at some ``point``; ``best`` is the point of the smallest gap so far."""
+
+    def __init__(self, problem: PairProblem, w: Floats, width: float):
+        self.problem = problem
+        self.iterations = 0
+        self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
+        self.best = self.at(w, width)
+        self.restart(w, width)
+
+    def restart(self, w: Floats, width: float) -> None:
+        """Go on from other weights."""
+        self.point = self.at(w, width)
+        self.offer(self.point)
+        self.factor: Any = None  # of the Hessian, while it serves
+        self.short_steps = self.steps = 0  # short ones in a row, and all in this window
+
+    def at(self, w: Floats, width: float) -> PairPoint:
+        """The point at given weights."""
+        return self._point(w, self.problem.X @ w, width)
+
+    def offer(self, *points: PairPoint) -> None:
+        """Keep the best of the points."""
+        self.best = min(self.best, *points, key=lambda point: point.gap)
+
+    def run(self, tol: float, max_iter: int, verbose: int = 0, short_steps: float = np.inf) -> Status:
+        """Step until the gap is at most ``tol`` of the objective; stalled also after so many short steps in a row."""
+        last_progress = self.iterations
+        while self.best.gap > tol * self.best.objective:
+            if self.iterations >= max_iter:
+                return Status.MAX_ITER
+            if self.iterations - last_progress >= PATIENCE or self.short_steps >= short_steps:
+                return Status.STALLED
+            self._narrow(tol)
+            value, gap = self.point.value, self.best.gap
+            self._step()
+            self.iterations += 1
+            self.offer(self.point, *self._vertices())
+            if self.best.gap < 0.99 * gap or self.point.value < value - 1e-9 * abs(value):
+                last_progress = self.iterations
+            if verbose:
+                self._report()
+        return Status.CONVERGED
+
+    def _report(self) -> None:
+        p = self.point
+        print(
+            f"pairs {self.iterations:4d}  objective {p.objective:.10g}  gap {p.gap:.3g} "
+            f"(gradient {p.distance:.2g}, window {p.charge.complementarity:.2g} of width {p.width:.2g})"
+        )
+
+    def _narrow(self, tol: float) -> None:
+        """Shrink the window once it, and not the gradient, holds the gap up."""
+        p = self.point
+        loose, wanted = p.charge.complementarity, 0.3 * tol * p.objective
+        if loose <= max(p.distance, 1.5 * wanted):
+            return
+        careful = self.steps > MANY_STEPS
+        ratio = np.sqrt(max(wanted, 0.0) / loose)
+        self.point = self._point(p.w, p.scores, p.width * min(max(ratio, 0.3 if careful else 0.1), 0.7), p.charge.at)
+        self.factor, self.steps = None, 0
+        if careful:
+            self._predict(p)
+            self.factor = None
+
+    def _predict(self, before: PairPoint) -> None:
+        """Follow the pairs in the window as it shrinks: with the multipliers they have, z shrinks with the width.
+
+        So all pairs of the old window get the slope of the new one. Their multipliers are the mean of what they have
+        at either end, C omega / 2, plus a part in proportion to z, which alone grows.
+        """
+        low, high, old = self.problem.window(before.width)
+        slope = self.problem.window(self.point.width)[2]
+        at = before.charge.at
+        mean = self.problem.C / 2 * (at.hinge(low)[1] + at.hinge(high)[1])
+        coef = before.charge.coef + (slope / old - 1) * (before.charge.coef - mean)
+        direction = self._direction(before.w + self.problem.X.T @ coef, (low, high, slope))
+        found = self.at(before.w + direction, self.point.width)
+        if found.value < self.point.value:
+            self.point = found
+
+    def _point(self, w: Floats, scores: Floats, width: float, at: PairsAt | None = None) -> PairPoint:
+        charge = self.problem.charge(at or self.problem.pairs.at(scores), width)
+        return PairPoint(w, scores, charge, w + self.problem.X.T @ charge.coef, width)
+
+    def _vertices(self) -> list[PairPoint]:
+        """A candidate whose pairs in the window lie exactly on the margin, once the window is narrow."""
+        p = self.point
+        found = vertex(self.problem, p.scores, p.width) if p.width < NARROW else None
+        if found is None:
+            return []
+        w, charge = found
+        return [PairPoint(w, self.problem.X @ w, charge, w + self.problem.X.T @ charge.coef, p.width)]
+
+    def _step(self) -> None:
+        """One Newton direction, followed until the slope no longer rises steeply."""
+        before, fresh = self.point, self.factor is None
+        if before.distance == 0:
+            return
+        direction = self._direction(before.gradient, self.problem.window(before.width))
+        move = self.problem.X @ direction
+        slope, length = float(before.gradient @ direction), 1.0
+        for _ in range(30):
+            self.point = self._point(before.w + length * direction, before.scores + length * move, before.width)
+            end = float(self.point.gradient @ direction)
+            if end <= -0.5 * slope:
+                break
+            length *= min(max(slope / (slope - end), 0.1), 0.9)
+        self.steps += 1
+        self.short_steps = self.short_steps + 1 if length < 0.5 else 0
+        ratio = self.point.distance / before.distance
+        if ratio > 0.02 or length < 1:
+            self.factor = None
+        if fresh and ratio > 0.3:
+            self.sample_rows *= 4
+
+    def _direction(self, gradient: Floats, window: Window) -> Floats:
+        """Minus the gradient divided by I + slope X'LX, L over the pairs in the window."""
+        if len(gradient) > DENSE_COLUMNS:
+            return _conjugate_gradients(self.problem.X, self.point.charge.at, gradient, window, self._column_variance)
+        if self.factor is None:
+            self.factor = cho_factor(self._hessian(*window))
+        return -cho_solve(self.factor, gradient)
+
+    def _hessian(self, low: float, high: float, slope: float) -> Floats:
+        """I + slope X'LX, from a sample of the rows where there are many."""
+        X, p = self.problem.X, self.point
+        m, n = X.shape
+        drawn = self.problem.pairs.sample(min(self.sample_rows, max(m // 8, 8 * SAMPLE_ROWS)), seed=2)
+        if drawn is None:
+            gram = p.charge.at.gram(low, high, X)
+        else:
+            rows, pairs = drawn
+            gram = pairs.at(p.scores[rows]).gram(low, high, X[rows])
+        gram *= slope
+        gram[np.diag_indices(n)] += 1.0
+        return gram
+
+    @cached_property
+    def _column_variance(self) -> Floats:
+        X = self.problem.X
+        squares = X.multiply(X) if sp.issparse(X) else X * X
+        means = np.asarray(X.mean(axis=0)).ravel()
+        return np.maximum(np.asarray(squares.mean(axis=0)).ravel() - means**2, 0.0)
+
+
+def _conjugate_gradients(X: Any, at: PairsAt, gradient: Floats, window: Window, variance: Floats) -> Floats:
+    """Direction -(I + slope X'LX)^-1 gradient, preconditioned by a guess of the diagonal."""
+    low, high, slope = window
+    scale = 1.0 / (1.0 + 2.0 * slope * at.ramp(low, high).inside * variance)
+    direction, residual = np.zeros_like(gradient), -gradient
+    step = scale * residual
+    product = float(residual @ step)
+    enough = RESIDUAL**2 * product
+    for _ in range(500):
+        image = step + slope * (X.T @ at.laplacian(low, high, X @ step))
+        length = product / float(step @ image)
+        direction += length * step
+        residual -= length * image
+        scaled = scale * residual
+        product, last = float(residual @ scaled), product
+        if product <= enough:
+            break
+        step = scaled + product / last * step
+    return direction
