@@ -45,6 +45,20 @@ def test_usage_errors_have_code_2(run, csv):
     assert run("--version").out.startswith("hullrank ")
 
 
+@pytest.mark.parametrize("method", ["hull", "swapped-pairs", "sampled-pairs", "prank", "rankboost"])
+def test_every_method_sees_the_declared_order(run, csv, tmp_path, method):
+    out = tmp_path / "m.hull"
+    done = run("fit", csv, "-t", "grade", "--order", ORDER, *WORDS, "-m", method, "-o", out, "--json")
+    assert done.code == 0, done.err
+    accuracy = json.loads(done.out)["pair_accuracy"]
+    assert accuracy > 0.8
+    assert json.loads(run("evaluate", out, csv, "--json").out)["pair accuracy"] == pytest.approx(accuracy)
+    ranked = tmp_path / "r.csv"
+    assert run("rank", out, csv, "-o", ranked).code == 0
+    places = pl.read_csv(ranked).group_by("grade").agg(pl.col("rank").mean()).sort("rank")["grade"].to_list()
+    assert places == ["good", "fair", "poor"]
+
+
 @pytest.mark.parametrize("method", ["hull", "hull-l1", "fixed-margin", "all-thresholds", "nu-margin", "sum-of-margins"])
 def test_fit_saves_what_the_library_would_fit(run, csv, tmp_path, method):
     out = tmp_path / "m.hull"
@@ -111,6 +125,20 @@ def test_rank_within_queries_and_top(run, csv, tmp_path):
     np.testing.assert_allclose(ranked["score"], expected["score"])
     done = run("evaluate", out, csv, "--json")
     assert "pair accuracy within queries" in json.loads(done.out)
+
+
+def test_queries_reach_the_model_and_its_proof(run, csv, tmp_path):
+    out = tmp_path / "m.hull"
+    drop = ("--drop", "grade", "--drop", "weight")
+    done = run("fit", csv, "-t", "number", "-m", "swapped-pairs", "--qid", "query", *drop, "-o", out)
+    assert done.code == 0, done.err
+    model, frame = load(out), table()
+    again = type(model[-1])(**model[-1].get_params())
+    again.fit(model[0].transform(frame), frame["number"].to_numpy(), qid=frame["query"].to_numpy())
+    np.testing.assert_allclose(again.coef_, model[-1].coef_, rtol=1e-6, atol=1e-9)
+    done = run("certify", out, csv, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["certified"] is True
 
 
 def test_evaluate_agrees_with_the_metrics(run, fitted):

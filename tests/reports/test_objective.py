@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
+from hullrank import (
+    ConvexHullRanker,
+    FixedMarginClassifier,
+    NuMarginClassifier,
+    SampledPairsRanker,
+    SumOfMarginsClassifier,
+    SwappedPairsRanker,
+)
 from hullrank.exceptions import HullrankError
 from hullrank.reports.objective import recomputed_objective
 
@@ -21,6 +28,13 @@ MODELS = [
     FixedMarginClassifier(thresholds="all"),
     NuMarginClassifier(),
     SumOfMarginsClassifier(),
+    ConvexHullRanker(kernel="rbf"),
+    ConvexHullRanker(kernel="rbf", norm="coefficient"),
+    FixedMarginClassifier(kernel="laplacian"),
+    NuMarginClassifier(kernel="rbf"),
+    SwappedPairsRanker(C=10),
+    SwappedPairsRanker(loss="squared_hinge"),
+    SwappedPairsRanker(kernel="rbf"),
 ]
 
 
@@ -31,7 +45,7 @@ def samples(seed, noise=1.0):
     return X, y, rng.integers(1, 4, 80)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.integers(0, 1000))
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_it_is_what_the_certificate_states(model, seed):
@@ -39,6 +53,14 @@ def test_it_is_what_the_certificate_states(model, seed):
     model.set_params(tol=1e-9).fit(X, y, sample_weight=weights)
     stated = model.certificate_.primal
     assert recomputed_objective(model, X, y, weights) == pytest.approx(stated, rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("query_weight", ["pairs", "equal"])
+def test_queries(query_weight):
+    X, y, weights = samples(1)
+    qid = np.arange(80) // 16
+    model = SwappedPairsRanker(query_weight=query_weight, tol=1e-9).fit(X, y, qid=qid, sample_weight=weights)
+    assert recomputed_objective(model, X, y, weights, qid) == pytest.approx(model.certificate_.primal, rel=1e-7)
 
 
 def test_a_hard_margin():
@@ -63,5 +85,5 @@ def test_models_without_a_formula_are_named():
     X, y, _ = samples(0)
     with pytest.raises(HullrankError, match="every edge"):
         recomputed_objective(ConvexHullRanker(slack="edge").fit(X, y), X, y)
-    with pytest.raises(HullrankError, match="object"):
-        recomputed_objective(object(), X, y)
+    with pytest.raises(HullrankError, match="SampledPairsRanker"):
+        recomputed_objective(SampledPairsRanker(random_state=0).fit(X, y), X, y)

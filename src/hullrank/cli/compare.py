@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from hullrank.cli.console import note, out, print_json, table, working
 from hullrank.cli.data import Columns, Data, declared_order, load_data
@@ -93,9 +94,10 @@ def run_certify(model_path: Path, path: Path, *, target: str | None, weights: st
     )
     y = model.target(data)
     Z = model.pipeline[:-1].transform(data.X) if hasattr(model.pipeline, "steps") else data.X
-    objective = recomputed_objective(step, Z, y, data.weights)
+    queries = {"qid": data.qid} if data.qid is not None and has_fit_parameter(step, "qid") else {}
+    objective = recomputed_objective(step, Z, y, data.weights, **queries)
     with working("solving again for a lower bound"):
-        again = clone(step).fit(Z, y, sample_weight=data.weights)
+        again = clone(step).fit(Z, y, sample_weight=data.weights, **queries)
     bound = again.certificate_.dual
     claimed = step.certificate_
     scale = max(abs(objective), abs(bound), claimed.floor)

@@ -9,7 +9,7 @@ import hullrank
 from hullrank.cli.console import out, print_json, table
 from hullrank.cli.data import Data
 from hullrank.cli.fit import certificate_fields
-from hullrank.cli.model import Model
+from hullrank.cli.model import Model, measured_order
 from hullrank.plots.placement import bounds_of, place
 
 _MOST = 15
@@ -33,8 +33,7 @@ def measure(model: Model, data: Data) -> dict[str, float]:
     from hullrank.metrics import accuracy_within, mean_absolute_rank_error, swapped_pairs, wmw_score
 
     y, scores = model.target(data), model.pipeline.score_samples(data.X)
-    order = model.order
-    order = order if order == "full" else order.closure().restrict(np.unique(y).tolist())
+    order = measured_order(model.step, y)
     measures = {"pair accuracy": wmw_score(y, scores, order=order, sample_weight=data.weights)}
     if data.qid is not None and (order == "full" or order.is_total):
         swapped = swapped_pairs(y, scores, qid=data.qid, sample_weight=data.weights, classes=_total(model))

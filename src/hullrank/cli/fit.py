@@ -5,11 +5,13 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 import hullrank
 from hullrank.cli.console import note, out, print_json, working
 from hullrank.cli.data import Columns, Data, declared_order, load_data, target_values
 from hullrank.cli.methods import build, parse_settings, takes
+from hullrank.cli.model import measured_order
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io import save
 from hullrank.order import OrderGraph
@@ -72,11 +74,8 @@ def arrange(
 
 def fit_pipeline(pipeline: Any, data: Data, y: Any) -> None:
     """Fit, handing weights and queries to the model if it takes them."""
-    model = pipeline.steps[-1][1]
-    extra: dict[str, Any] = {}
-    if data.weights is not None:
-        extra["model__sample_weight"] = data.weights
-    if data.qid is not None and "qid" in type(model).fit.__code__.co_varnames:
+    extra: dict[str, Any] = {} if data.weights is None else {"model__sample_weight": data.weights}
+    if data.qid is not None and has_fit_parameter(pipeline.steps[-1][1], "qid"):
         extra["model__qid"] = data.qid
     pipeline.fit(data.X, y, **extra)
 
@@ -87,8 +86,8 @@ def _report(
     from hullrank.metrics import wmw_score
 
     model = pipeline.steps[-1][1]
-    order = getattr(model, "order_", "full")
-    accuracy = wmw_score(y, pipeline.score_samples(data.X), order=order, sample_weight=data.weights)
+    scores = pipeline.score_samples(data.X)
+    accuracy = wmw_score(y, scores, order=measured_order(model, y), sample_weight=data.weights)
     certificate = getattr(model, "certificate_", None)
     if as_json:
         print_json(

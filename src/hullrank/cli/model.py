@@ -10,6 +10,7 @@ import polars as pl
 from hullrank.cli.data import Columns, Data, load_data, target_values
 from hullrank.exceptions import TableError
 from hullrank.io import read_model
+from hullrank.order import OrderGraph
 from hullrank.plots.placement import bounds_of
 
 
@@ -38,11 +39,6 @@ class Model:
         names = self.about.get("grades")
         known = getattr(self.step, "classes_", None)
         return names if names is not None else None if known is None else known.tolist()
-
-    @property
-    def order(self) -> Any:
-        """The order graph of the grades; "full" where there is none."""
-        return getattr(self.step, "order_", "full")
 
     def feature_names(self) -> list[str]:
         """A name for every weight."""
@@ -91,3 +87,14 @@ def ranks(scores: Any, qid: Any | None) -> Any:
     """1 for the highest score (within the query); equal scores share the better rank."""
     frame = pl.DataFrame({"score": scores, "query": np.zeros(len(scores)) if qid is None else qid})
     return frame.select(pl.col("score").rank("min", descending=True).over("query")).to_series().cast(pl.Int64)
+
+
+def measured_order(step: Any, y: Any) -> Any:
+    """All comparable pairs of the grades present in y, in the order of the model; "full" where numbers tell."""
+    classes = getattr(step, "classes_", None)
+    order = getattr(step, "order_", None)
+    if order is None:
+        if classes is None:
+            return "full"
+        order = OrderGraph.full(classes.tolist())
+    return order.closure().restrict(np.unique(y).tolist())
