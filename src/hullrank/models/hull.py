@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank.data import Samples
 from hullrank.models._kernel import KERNEL_CONSTRAINTS
 from hullrank.models.base import RankerMixin, fitting
-from hullrank.models.intervals import IntervalEstimator, are_crossed, has_collapsed, warn_collapsed
+from hullrank.models.intervals import EQUAL_SCORES, IntervalEstimator, are_crossed, has_collapsed, warn_collapsed
 from hullrank.order import OrderGraph
 from hullrank.problem.intervals import Charge, IntervalProblem, hull_problem
 
@@ -180,9 +180,10 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         solution = self._solve(problem, order, samples)
         self._store(labels, order, problem, samples, solution)
         self._anchors = _anchors(self.intervals_, samples, solution.scores)
-        crossed = self.intervals == "free" and self.slack == "sample" and are_crossed(self.intervals_)
-        if crossed or has_collapsed(self.intervals_, solution.scores):
-            warn_collapsed("use intervals='proper' or slack='edge', or a larger C")
+        if self.intervals == "free" and self.slack == "sample" and are_crossed(self.intervals_):
+            warn_collapsed("the interval of a class is crossed; use intervals='proper' or slack='edge', or a larger C")
+        elif has_collapsed(self.intervals_, solution.scores):
+            warn_collapsed(EQUAL_SCORES)
         return self
 
     def _state(self, order: OrderGraph, n_classes: int) -> IntervalProblem:

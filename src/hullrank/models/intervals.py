@@ -18,6 +18,7 @@ from hullrank.solvers.base import Solution
 from hullrank.solvers.intervals import solve_intervals
 
 Floats = NDArray[np.float64]
+EQUAL_SCORES = "all scores are equal; use a larger C, or features that say something about y"
 
 
 class IntervalEstimator(KernelMixin, ScoreLineEstimator):

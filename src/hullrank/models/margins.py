@@ -11,7 +11,7 @@ from hullrank.data import Samples
 from hullrank.exceptions import InfeasibleParameterError
 from hullrank.models._kernel import KERNEL_CONSTRAINTS
 from hullrank.models.base import OrdinalClassifierMixin, fitting
-from hullrank.models.intervals import IntervalEstimator, has_collapsed, warn_collapsed
+from hullrank.models.intervals import EQUAL_SCORES, IntervalEstimator, has_collapsed, warn_collapsed
 from hullrank.problem.intervals import (
     Charge,
     IntervalProblem,
@@ -186,7 +186,7 @@ class FixedMarginClassifier(_MarginClassifier):
         solution = self._solve(problem, order, samples)
         self._store(labels, order, problem, samples, solution)
         if has_collapsed(self.intervals_, solution.scores):
-            warn_collapsed("all scores are equal; use a larger C, or features that say something about y")
+            warn_collapsed(EQUAL_SCORES)
         return self
 
 
@@ -491,8 +491,7 @@ class SumOfMarginsClassifier(_MarginClassifier):
     def _normalised(self, solution: Solution, samples: Samples) -> Solution:
         """Scaled to |w| = 1; an optimum of w = 0 is an error for an explicit C, a warning for "auto"."""
         norm = self._norm(solution)
-        spread = float(np.ptp(solution.scores))
-        if solution.certificate.primal < 0 and spread > 0:
+        if np.ptp(solution.scores) > 0:
             return replace(
                 solution,
                 coef=solution.coef / norm,

@@ -57,7 +57,7 @@ def solve_intervals(
     if certified.relative_gap <= tol:
         status = Status.CONVERGED
     f = scaled.rows.scale
-    nothing = problem.homogeneous and certified.primal == 0  # the optimum is w = 0
+    nothing = problem.homogeneous and certified.primal == 0 and certified.relative_gap <= tol  # w = 0 is optimal
     scale = 0.0 if nothing else certified.scale
     w = point.w * scale * (f if problem.homogeneous else 1 / f)
     theta = certified.thresholds * scale * (f * f if problem.homogeneous else 1.0)
