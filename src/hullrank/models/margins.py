@@ -12,6 +12,7 @@ from hullrank.exceptions import InfeasibleParameterError
 from hullrank.models._kernel import KERNEL_CONSTRAINTS
 from hullrank.models.base import OrdinalClassifierMixin, fitting
 from hullrank.models.intervals import EQUAL_SCORES, IntervalEstimator, has_collapsed, warn_collapsed
+from hullrank.problem.certificate import Status
 from hullrank.problem.intervals import (
     Charge,
     IntervalProblem,
@@ -491,7 +492,8 @@ class SumOfMarginsClassifier(_MarginClassifier):
     def _normalised(self, solution: Solution, samples: Samples) -> Solution:
         """Scaled to |w| = 1; an optimum of w = 0 is an error for an explicit C, a warning for "auto"."""
         norm = self._norm(solution)
-        if np.ptp(solution.scores) > 0:
+        proven_zero = solution.certificate.status is Status.CONVERGED and solution.certificate.primal >= 0
+        if np.ptp(solution.scores) > 0 and not proven_zero:
             return replace(
                 solution,
                 coef=solution.coef / norm,
