@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data.queries import ranks_within
-from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, PairsAt, Ramp
+from hullrank.problem.pair_sets import EPSILON, Floats, Ints, ListedPairs, PairsAt, Ramp
 
 _BELOW = np.triu(np.ones((8, 8)), 1)
 
@@ -155,12 +155,14 @@ class _SortedAt:
 
     def ramp(self, low: float, high: float) -> Ramp:
         upper, coef = self._squared(high)
+        reach = 1 + float(np.abs(self.centred).max())
+        noise = (4 + np.sqrt(len(coef)) / 4) * EPSILON * reach * upper.weight
         if low == -np.inf:
-            return Ramp(upper.square, self._unsorted(coef), upper.weight, 0.0)
+            return Ramp(upper.square, self._unsorted(coef), upper.weight, 0.0, noise)
         lower, less = self._squared(low)
         coef -= less
-        reach = 1 + float(np.abs(self.centred).max())
-        return Ramp(upper.square - lower.square, self._unsorted(coef), *_window(lower, upper, high - low, reach))
+        inside, spread = _window(lower, upper, high - low, reach)
+        return Ramp(upper.square - lower.square, self._unsorted(coef), inside, spread, noise)
 
     def _squared(self, margin: float) -> tuple["_Moments", Floats]:
         """Sums of omega, omega z and omega z^2 over the pairs with z = margin - d > 0, and of omega z by sample.

@@ -185,11 +185,11 @@ def pair_bounds(problem: PairProblem, w: Floats, charge: PairCharge) -> tuple[fl
     """Objective of a pair problem at w, and a lower bound from the multipliers that ``charge`` gives to the pairs.
 
     They are feasible by construction, and with u = sum alpha_ij (x_i - x_j) = -X'coef the duality gap is
-    1/2 |w - u|^2 plus the complementarity of the pairs: a sum without cancellation.
+    1/2 |w - u|^2 plus the complementarity of the pairs: a sum without cancellation, rounding errors of u included.
     """
-    gradient = w + problem.X.T @ charge.coef
+    apart = float(np.linalg.norm(w + problem.X.T @ charge.coef)) + charge.noise
     primal = 0.5 * float(w @ w) + problem.exact_charge(charge)
-    return primal, primal - 0.5 * float(gradient @ gradient) - charge.complementarity
+    return primal, primal - 0.5 * apart**2 - charge.complementarity
 
 
 def kernel_remainder(multipliers: Floats, residual: Floats) -> float:

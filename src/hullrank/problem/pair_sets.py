@@ -14,18 +14,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+EPSILON = float(np.finfo(np.float64).eps)
+
+
 class Ramp(NamedTuple):
     """Sums over the pairs of a ramp r from ``low`` to ``high``.
 
     ``square`` sums omega ((high - d)_+^2 - (low - d)_+^2), and ``coef`` omega r by sample, added for the lower sample
     of a pair and subtracted for the higher: half the gradient of ``square``. Over the pairs with low <= d < high
-    ``inside`` sums omega, and ``spread`` (at least) omega a (1 - a) with a = r / (high - low).
+    ``inside`` sums omega, and ``spread`` (at least) omega a (1 - a) with a = r / (high - low). ``noise`` estimates the
+    sum of the rounding errors in ``coef``.
     """
 
     square: float
     coef: Floats
     inside: float
     spread: float
+    noise: float
 
 
 class PairsAt(Protocol):
@@ -100,7 +105,8 @@ class _ListedAt:
         r = self.pairs.weights * np.minimum(above, high - low)
         inside = float(self.pairs.weights @ self._within(low, high))
         spread = float(r @ (1 - np.minimum(above / (high - low), 1.0))) / (high - low)
-        return Ramp(float(r @ (above + below)), self.pairs.by_sample(r), inside, spread)
+        noise = EPSILON * inside * float(np.abs(self.lo).max(initial=1.0))
+        return Ramp(float(r @ (above + below)), self.pairs.by_sample(r), inside, spread, noise)
 
     def laplacian(self, low: float, high: float, v: Floats) -> Floats:
         inside = np.where(self._within(low, high), self.pairs.weights, 0.0)

@@ -17,9 +17,11 @@ the margin (Huber hinge) has alpha = C omega r / h with low, high = 1 -+ h/2, wh
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.exceptions import NoComparablePairError
@@ -35,12 +37,14 @@ class PairCharge(NamedTuple):
     """All pairs charged at some scores.
 
     ``value`` is C sum omega charge(1 - d) (hinge: smoothed) and ``coef`` its gradient in the scores, so that the
-    multipliers alpha place w(alpha) = -X'coef. ``complementarity`` bounds C sum omega charge(z) + conjugate - alpha z.
+    multipliers alpha place w(alpha) = -X'coef. ``complementarity`` bounds C sum omega charge(z) + conjugate - alpha z,
+    and ``noise`` the rounding error of X'coef.
     """
 
     value: float
     coef: Floats
     complementarity: float
+    noise: float
     at: PairsAt
 
 
@@ -63,7 +67,15 @@ class PairProblem:
         low, high, factor = self.window(width)
         ramp = at.ramp(low, high)
         loose = self.C * width * min(ramp.inside / 16, ramp.spread / 2) if self.loss == "hinge" else 0.0
-        return PairCharge(factor / 2 * ramp.square, factor * ramp.coef, loose, at)
+        noise = factor * ramp.noise * self.longest_row
+        return PairCharge(factor / 2 * ramp.square, factor * ramp.coef, loose, noise, at)
+
+    @cached_property
+    def longest_row(self) -> float:
+        """Largest distance of a row of X from their mean."""
+        centre = np.asarray(self.X.mean(axis=0)).ravel()
+        squares = self.X.multiply(self.X).sum(axis=1) if sp.issparse(self.X) else np.einsum("ij,ij->i", self.X, self.X)
+        return float(np.sqrt(np.max(squares - 2 * (self.X @ centre) + centre @ centre, initial=0.0)))
 
     def window(self, width: float) -> tuple[float, float, float]:
         """The margins (low, high) of the ramp, and the factor that turns it into multipliers."""

@@ -89,5 +89,5 @@ def _hardened(search: PairSearch, softer: PairSearch) -> PairPoint:
     charged = problem.exact_charge(point.charge)
     gradient = point.w + problem.X.T @ soft.charge.coef
     loose = 0.5 * float(point.w @ point.w) + charged - dual - 0.5 * float(gradient @ gradient)
-    charge = PairCharge(charged, soft.charge.coef, loose, point.charge.at)
+    charge = PairCharge(charged, soft.charge.coef, loose, soft.charge.noise, point.charge.at)
     return replace(point, charge=charge, gradient=gradient)

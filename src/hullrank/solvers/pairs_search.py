@@ -50,7 +50,7 @@ class PairPoint:
     @property
     def gap(self) -> float:
         """Upper bound on P(w) minus the optimum."""
-        return self.distance + self.charge.complementarity
+        return 0.5 * (float(np.linalg.norm(self.gradient)) + self.charge.noise) ** 2 + self.charge.complementarity
 
     @property
     def value(self) -> float:

@@ -38,4 +38,4 @@ def vertex(problem: PairProblem, scores: Floats, width: float) -> tuple[Floats, 
     z = 1 - (scores[pairs.hi] - scores[pairs.lo])
     charged = float(limit @ np.maximum(z, 0.0))
     loose = float(np.where(z > 0, limit - alpha, -alpha) @ z)
-    return w, PairCharge(charged, coef, loose, pairs.at(scores))
+    return w, PairCharge(charged, coef, loose, 0.0, pairs.at(scores))
