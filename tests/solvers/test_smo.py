@@ -126,7 +126,8 @@ def test_weights_are_repetitions_also_among_duplicates(counts, name):
     repeated = Samples(samples.X[twice], samples.codes[twice], np.ones(len(twice)), 4)
     weighted = Samples(samples.X, samples.codes, np.asarray(counts, dtype=float), 4)
     answers = [
-        solve_kernel_intervals(PROBLEMS[name], each, Gram(each.X, "rbf", GAMMA), tol=1e-9) for each in (repeated, weighted)
+        solve_kernel_intervals(PROBLEMS[name], each, Gram(each.X, "rbf", GAMMA), tol=1e-9)
+        for each in (repeated, weighted)
     ]
     assert answers[0].certificate.primal == pytest.approx(answers[1].certificate.primal, rel=3e-9)
     np.testing.assert_allclose(answers[0].scores, answers[1].scores[twice], atol=2e-4)
@@ -204,9 +205,7 @@ def test_interruption_keeps_the_best_so_far(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Descent, "newton", interrupted)
-    solution = solve_kernel_intervals(
-        fixed_margin_problem(4, 100.0), SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-12
-    )
+    solution = solve_kernel_intervals(fixed_margin_problem(4, 100.0), SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-12)
     assert solution.certificate.status is Status.INTERRUPTED
     assert solution.certificate.dual <= solution.certificate.primal < np.inf
 

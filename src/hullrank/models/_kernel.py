@@ -26,7 +26,7 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "approximation": [StrOptions({"nystroem"}), Interval(Integral, 1, None, closed="left"), None],
 }
 NYSTROEM_RANK = 1000
-_FEW = 100  # dimensions up to which the range of nu and C takes account of a kernel's space
+_FEW = 30  # dimensions up to which the range of nu and C takes account of a kernel's space
 _BLOCK = 4_000_000  # kernel values held at a time while predicting (32 MB)
 
 

@@ -18,23 +18,22 @@ def best_primal(
     problem: IntervalProblem, layout: RowLayout, s: Floats, square: float, theta: Floats, violation: float
 ) -> tuple[float, Floats]:
     """The stretch of the weights and the thresholds with the least objective, given |w|^2 and a guess of theta."""
-    best, best_stretch, best_theta = np.inf, 1.0, theta
+    if problem.homogeneous:  # the objective is l^2/2 |w|^2 + l * lost: the best stretch l is known
+        candidates = [problem.raise_thresholds(each) for each in _candidates(problem, layout, s, theta)]
+        lost, theta = min(((_lost(problem, layout, s, each), each) for each in candidates), key=lambda pair: pair[0])
+        stretch = max(0.0, -lost) / square if square > 0 else 0.0
+        return stretch, stretch * theta
     stretches = [1.0]
-    if problem.charge is Charge.HINGE and not problem.homogeneous:
+    if problem.charge is Charge.HINGE:
         stretches += [1.0 + share * min(violation, 1.0) for share in (0.25, 0.5, 1.0)]
-    for stretch in stretches:
-        scores = stretch * s
-        for candidate in _candidates(problem, layout, scores, stretch * theta):
-            feasible = problem.raise_thresholds(candidate)
-            lost = _lost(problem, layout, scores, feasible)
-            if problem.homogeneous:  # the objective is l^2/2 |w|^2 + l * lost: the best l is known
-                factor = max(0.0, -lost) / square if square > 0 else 0.0
-                value, used, feasible = -0.5 * factor * max(0.0, -lost), factor, factor * feasible
-            else:
-                value, used = 0.5 * stretch**2 * square + lost, stretch
-            if value < best:
-                best, best_stretch, best_theta = value, used, feasible
-    return best_stretch, best_theta
+    theta = problem.raise_thresholds(theta)
+
+    def objective(stretch: float, thresholds: Floats) -> float:
+        return 0.5 * stretch**2 * square + _lost(problem, layout, stretch * s, thresholds)
+
+    stretch = min(stretches, key=lambda each: objective(each, each * theta))
+    candidates = [problem.raise_thresholds(each) for each in _candidates(problem, layout, stretch * s, stretch * theta)]
+    return stretch, min(candidates, key=lambda each: objective(stretch, each))
 
 
 def _lost(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats) -> float:

@@ -26,7 +26,8 @@ Floats = NDArray[np.float64]
 
 MOST_THRESHOLDS = 200
 _FALL = 0.3  # of the demanded violation from one level to the next
-_FLOPS = 3e10  # of a Cholesky factorisation in float64, per second
+_FLOPS = 2e10  # of a Cholesky factorisation in float64, per second
+_DOUBT, _CLEAN = 2.0, 0.5  # times its price that sequential steps must have cost before a Newton step is taken
 _SECONDS_PER_STEP = 2e-6, 1.2e-9  # of a sequential step: fixed, and per sample
 
 
@@ -121,8 +122,13 @@ class Descent:
                 if stuck > 3:
                     return Status.STALLED
             if reached:
-                eps = _FALL * max(min(eps, state.violation), 1e-15 * abs(eps))
+                eps = self.next_level(eps)
         return Status.MAX_ITER
+
+    def next_level(self, eps: float) -> float:
+        """The next violation to demand; the gap of a hinge falls with it, so the last level need not overshoot."""
+        needed = 0.7 * self.tol / self.point.relative_gap
+        return max(min(eps, self.state.violation), 1e-15 * eps) * float(np.clip(needed, _FALL, 0.8))
 
     def step(self, eps: float) -> bool:
         """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
@@ -142,7 +148,7 @@ class Descent:
         one went well. Before the first, two steps a sample."""
         if not size:
             return 2.0 * len(self.state.s) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * len(self.state.s))
-        return 5e-3 + (0.2 if self.clean else 1.0) * size**3 / 3 / _FLOPS
+        return (_CLEAN if self.clean else _DOUBT) * (8e-3 + 1.5e-8 * size**2 + size**3 / 3 / _FLOPS)
 
     def newton(self, forced: bool) -> bool:
         """A Newton step, if it is worth its cost (``forced``: whatever it costs); whether it moved."""
