@@ -31,7 +31,7 @@ class ResultTable:
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
     notes: tuple[str, ...] = ()
 
 

@@ -1,6 +1,6 @@
 """Drawing that the experiments share; figures are made without a window system."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ def rank_figure(scores: ArrayLike, names: Sequence[str]) -> Any:
     return figure
 
 
-def bars_with_ranges(ax: Any, groups: Sequence[str], series: dict[str, Sequence[tuple[float, float, float]]]) -> None:
+def bars_with_ranges(ax: Any, groups: Sequence[str], series: Mapping[str, Sequence[tuple[float, ...]]]) -> None:
     """Points (middle, low, high) of every series side by side, one group after the other; NaN is left out."""
     width = 0.8 / max(len(series), 1)
     for i, ((name, values), colour) in enumerate(zip(series.items(), COLOURS * 2, strict=False)):

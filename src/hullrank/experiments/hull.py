@@ -19,7 +19,7 @@ from hullrank.metrics import swapped_pairs
 from hullrank.models.hull import ConvexHullRanker
 from hullrank.models.pairs import SwappedPairsRanker
 
-HULLS: dict[str, dict[str, str]] = {
+HULLS: dict[str, dict[str, Any]] = {
     "free chain": {"order": "chain", "intervals": "free"},
     "free full": {"order": "full", "intervals": "free"},
     "proper": {"order": "chain", "intervals": "proper"},

@@ -12,6 +12,7 @@ from hullrank.experiments.published import RATINGS
 from hullrank.experiments.statistics import paired_t_test, wilcoxon_test
 from hullrank.plots import MarginDisplay
 
+Curves = dict[tuple[str, str], list[tuple[int, float, float]]]  # (ratings, method) -> (items, mean, sd)
 Part = tuple[list[ResultTable], dict[str, Any], list[str]]
 
 
@@ -52,7 +53,8 @@ def _pictures(fits: dict[str, Any], X: NDArray[Any], y: NDArray[Any]) -> Any:
 
 def rating_tables(results: Results, datasets: Sequence[str], sizes: Sequence[int], methods: Sequence[str]) -> Part:
     """Figure 5: mean rank error against the number of training items."""
-    rows, findings, curves = [], [], {}
+    rows, findings = [], []
+    curves: Curves = {}
     for dataset in datasets:
         for size in sizes:
             keys = [f"{method}, {size}" for method in methods]
@@ -73,7 +75,7 @@ def rating_tables(results: Results, datasets: Sequence[str], sizes: Sequence[int
     return tables, {"margins-ratings": _curves(curves)} if curves else {}, findings
 
 
-def _lower(curves: dict[tuple[str, str], list[tuple[int, float, float]]], methods: Sequence[str]) -> str:
+def _lower(curves: Curves, methods: Sequence[str]) -> str:
     pairs = [
         (a[1], b[1])
         for dataset in dict.fromkeys(key[0] for key in curves)
@@ -82,7 +84,7 @@ def _lower(curves: dict[tuple[str, str], list[tuple[int, float, float]]], method
     return f"{sum(a < b for a, b in pairs)} of {len(pairs)}"
 
 
-def _curves(curves: dict[tuple[str, str], list[tuple[int, float, float]]]) -> Any:
+def _curves(curves: Curves) -> Any:
     figure = new_figure(6.5, 4)
     ax = figure.add_subplot()
     for ((dataset, method), points), colour in zip(curves.items(), COLOURS, strict=False):

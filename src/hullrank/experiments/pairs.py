@@ -36,7 +36,7 @@ def _learner(method: str, seed: int, tol: float) -> Callable[[Any, Any, NDArray[
 
     def fit(point: tuple[float, float], X: Any, y: NDArray[Any]) -> Any:
         C, gamma = point
-        options = {"kernel": "rbf", "gamma": gamma, "tol": tol}
+        options: dict[str, Any] = {"kernel": "rbf", "gamma": gamma, "tol": tol}
         if method == SVOR:
             grades = discretize(y, BINS)
             return FixedMarginClassifier(C=C, thresholds="all", **options).fit(X, grades).score_samples

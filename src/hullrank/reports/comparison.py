@@ -11,6 +11,7 @@ from scipy.stats import t as student
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from hullrank.exceptions import HullrankError
+from hullrank.experiments.statistics import corrected_t_test
 
 Floats = NDArray[np.float64]
 
@@ -62,19 +63,6 @@ def compare(
         p_value = 1.0 if name == best else corrected_t_test(scores[best] - values, ratio)
         rows.append(Compared(name, values, mean, mean - half, mean + half, p_value, seconds[name]))
     return sorted(rows, key=lambda row: -row.mean)
-
-
-def corrected_t_test(differences: Floats, ratio: float) -> float:
-    """Two-sided p-value that the mean difference is 0, by the corrected resampled t-test (Nadeau and Bengio 2003).
-
-    t = mean / sqrt((1 / J + ratio) var), with J folds and ratio the size of a test set over that of a training set.
-    """
-    J = len(differences)
-    spread = float(np.sqrt((1 / J + ratio) * differences.var(ddof=1)))
-    mean = float(differences.mean())
-    if spread == 0:
-        return 1.0 if mean == 0 else 0.0
-    return float(2 * student.sf(abs(mean) / spread, J - 1))
 
 
 def _half_width(values: Floats, ratio: float) -> float:
