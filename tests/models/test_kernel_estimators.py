@@ -185,7 +185,7 @@ def test_bad_kernels_are_named(estimator):
         estimator(kernel=lambda A, B: np.full((len(A), len(B)), np.inf)).fit(X, GRADES)
     with pytest.raises(KernelError, match="must have shape"):
         estimator(kernel=lambda A, B: np.ones((3, 3))).fit(X, GRADES)
-    with pytest.raises(KernelError, match="not positive semi-?definite"):
+    with pytest.raises(KernelError, match=r"not positive semi-?definite"):
         estimator(kernel="sigmoid", gamma=5.0, coef0=-1.0).fit(X, GRADES)
     for wrong in ({"degree": -1}, {"gamma": 0.0}, {"gamma": -1.0}, {"kernel": "gauss"}, {"cache_size": 0}):
         name = next(iter(wrong))
