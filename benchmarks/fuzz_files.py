@@ -3,8 +3,8 @@
     python benchmarks/fuzz_files.py --inputs 100000 [--seed 0] [--quick]
 
 Model files are mutated as bytes, and as header trees and arrays that are signed anew (so that the digest does not stop
-them early); tables are mutated in every format. Anything but a HullrankError, an input that takes longer than two
-seconds, more than 1 GiB beyond the start, or a process started ends the run with the offending input on disk.
+them early); tables are mutated in every format. Anything but a HullrankError, an input that takes more than two seconds
+of processor time, more than 1 GiB beyond the start, or a process started ends the run with the offending input on disk.
 """
 
 import argparse
@@ -151,10 +151,14 @@ def watch():
     return armed
 
 
+def too_slow(number, frame):
+    raise TimeoutError("more than two seconds for one input")
+
+
 def attempt(run, data, path):
     """True if read, False if refused; anything else is kept and raised."""
     path.write_bytes(data)
-    signal.setitimer(signal.ITIMER_REAL, 2.0)
+    signal.setitimer(signal.ITIMER_PROF, 2.0)
     try:
         run(path)
         return True
@@ -165,7 +169,7 @@ def attempt(run, data, path):
         print(f"FOUND by {path.name}; kept in fuzz-found", flush=True)
         raise
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def main():
@@ -177,6 +181,7 @@ def main():
     n = 2_000 if options.quick else options.inputs
     rng = random.Random(options.seed)
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGPROF, too_slow)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         models, (X, frame) = seeds_of_models(folder)
