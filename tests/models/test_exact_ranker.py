@@ -261,6 +261,12 @@ def test_bad_input_is_named(params, X, y, fit, error, match):
         ExactRanker(**params).fit(X, y, **fit)
 
 
+def test_too_large_programs_are_refused():
+    X = np.random.default_rng(0).normal(size=(800, 3))
+    with pytest.raises(HullrankError, match="160,000 binary"):
+        ExactRanker(method="mip", max_cells=1).fit(X, np.arange(800) % 2)
+
+
 def test_too_many_pairs_are_refused_before_memory_is_taken():
     X = np.random.default_rng(0).normal(size=(20_000, 5))
     with pytest.raises(HullrankError, match="sample of"):

@@ -24,6 +24,8 @@ from hullrank.solvers.linear_program import ProgramStatus
 Floats = NDArray[np.float64]
 Trace = list[tuple[float, float, float]]
 
+_MOST_BINARIES = 150_000
+
 _PROOF = (
     "the value holds without rounding; the bound holds for all directions, computed in padded floating point (not "
     "interval arithmetic), with pair directions nearer than the tolerance taken as equal"
@@ -161,6 +163,11 @@ def _branch_and_bound(run: _Run) -> None:
 
 
 def _mip(run: _Run) -> None:
+    if len(run.statement.above) > _MOST_BINARIES:
+        raise HullrankError(
+            f"method='mip' would give HiGHS {len(run.statement.above):,} binary variables, and above "
+            f"{_MOST_BINARIES:,} it keeps no time limit; use method='auto', or write_mip for another solver"
+        )
     scale = column_scale(run.statement.X)
     program = rank_program(run.statement, run.epsilon)
     w, claimed, bound, answer = program.solve(run.clock.seconds - run.clock.elapsed, run.w / scale)

@@ -16,9 +16,6 @@ from hullrank.exceptions import HullrankError
 
 Floats = NDArray[np.float64]
 
-_WATCHED = 100_000
-"""Columns up to which HiGHS watches the clock in its presolve; on larger programs it may run for many minutes."""
-
 
 class ProgramStatus(StrEnum):
     """How HiGHS ended."""
@@ -80,8 +77,6 @@ def solve_mip(
 ) -> ProgramSolution:
     """Solve the mixed-integer program on one thread; ``start`` is a first feasible point, Ctrl-C keeps the best one."""
     highs = _highs(time_limit)
-    if len(program.c) > _WATCHED:
-        highs.setOptionValue("presolve", "off")
     highs.passModel(_model(program))
     if start is not None:
         columns = np.arange(len(start), dtype=np.int32)
