@@ -31,6 +31,8 @@ def _reproduce(name: str, folder: Path, quick: bool, jobs: int) -> Outcome:
     outcome = run_experiment(experiment, folder, quick=quick, jobs=jobs, console=err)
     for dataset, reason in outcome.missing.items():
         note(f"{dataset} left out: {reason}", "warning: ", "yellow")
+    if not outcome.wanted:
+        raise HullrankError(f"none of the data sets of {name} can be had; set HULLRANK_DATA to a folder that has them")
     for failure in outcome.failures:
         note(failure, "failed: ", "red")
     if outcome.reused:

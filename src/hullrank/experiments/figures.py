@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from hullrank.plots import CriticalDifferenceDisplay
 
-COLOURS = ("#346aa1", "#d1495b", "#29968a", "#e0a030", "#7a4cb0", "#5c6b73", "#a0522d")
+COLOURS = ("#346aa1", "#d1495b", "#29968a", "#e0a030", "#7a4cb0", "#5c6b73", "#a0522d", "#b0b000", "#e377c2")
 
 
 def new_figure(width: float, height: float) -> Any:
