@@ -9,7 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hullrank.baselines._perceptron import BLOCK, KernelState, LinearState, like
+from hullrank.baselines._perceptron import BLOCK, KernelState, LinearState, gather, like
 from hullrank.data import check_rows, check_target, encode_labels
 from hullrank.exceptions import HullrankError, LabelError
 from hullrank.models.base import OrdinalClassifierMixin, ScoreLineEstimator, fitting
@@ -205,7 +205,7 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
             mistakes = self._state.visit(X, codes, ids)
         else:
             gathered = (order[block] for block in gen_batches(len(order), _GATHER))
-            mistakes = sum(self._state.visit(X[rows], codes[rows], ids[rows]) for rows in gathered)
+            mistakes = sum(self._state.visit(gather(X, rows), codes[rows], ids[rows]) for rows in gathered)
         self.n_iter_ += 1
         self.n_mistakes_ += mistakes
         return int(mistakes)
