@@ -156,7 +156,7 @@ class _SortedAt:
     def ramp(self, low: float, high: float) -> Ramp:
         upper, coef = self._squared(high)
         reach = 1 + float(np.abs(self.centred).max())
-        noise = (4 + np.sqrt(len(coef)) / 4) * EPSILON * reach * upper.weight
+        noise = (4 + len(coef) ** 0.5 / 4) * EPSILON * reach * upper.weight
         if low == -np.inf:
             return Ramp(upper.square, self._unsorted(coef), upper.weight, 0.0, noise)
         lower, less = self._squared(low)

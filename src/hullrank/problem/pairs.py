@@ -73,9 +73,10 @@ class PairProblem:
     @cached_property
     def longest_row(self) -> float:
         """Largest distance of a row of X from their mean."""
-        centre = np.asarray(self.X.mean(axis=0)).ravel()
-        squares = self.X.multiply(self.X).sum(axis=1) if sp.issparse(self.X) else np.einsum("ij,ij->i", self.X, self.X)
-        return float(np.sqrt(np.max(squares - 2 * (self.X @ centre) + centre @ centre, initial=0.0)))
+        X = self.X
+        centre = np.asarray(X.mean(axis=0)).ravel()
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+        return float(np.max(squares - 2 * (X @ centre) + centre @ centre, initial=0.0)) ** 0.5
 
     def window(self, width: float) -> tuple[float, float, float]:
         """The margins (low, high) of the ramp, and the factor that turns it into multipliers."""

@@ -121,7 +121,7 @@ class PairSearch:
         if loose <= max(p.distance, 1.5 * wanted):
             return
         careful = self.steps > MANY_STEPS
-        ratio = np.sqrt(max(wanted, 0.0) / loose)
+        ratio = (max(wanted, 0.0) / loose) ** 0.5
         self.point = self._point(p.w, p.scores, p.width * min(max(ratio, 0.3 if careful else 0.1), 0.7), p.charge.at)
         self.factor, self.steps = None, 0
         if careful:
