@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exact.arrangement import Arrangement
+from hullrank.exact.cell_bounds import BINS, BoxSearch, Sweeper
 from hullrank.exact.cells import box_around, facet_boxes, halves, split_swept, swept_cells
 from hullrank.exact.clock import Clock
 from hullrank.exact.coordinates import centred_coordinates, spanning, whitening
@@ -29,11 +29,7 @@ Floats = NDArray[np.float64]
 
 _PAD = 1e-12
 _BATCH = 2
-_BINS = 64
 _THINNEST = 1e-10
-_FAN = 3
-_BUDGET = 6e7
-_OPEN = 8000
 _SWEEP_FROM = 7
 """Dimension from which pair sums are swept first: below it boxes alone prove sooner."""
 _SWEPT_RADIUS = 0.12
@@ -95,8 +91,8 @@ class BranchAndBound:
         self._to_white = inner
         self._from_white = T
         self.local = white.transformed(inner)
-        self._boxes = _BoxSearch(self.local) if arrangement.gain is None else None
-        self._sweeper = _Sweeper(self.local)
+        self._boxes = BoxSearch(self.local, _BATCH) if arrangement.gain is None else None
+        self._sweeper = Sweeper(self.local)
         self._hard = len(first) >= _SWEEP_FROM
         self._heap: list[tuple[float, int, bool, Floats]] = []
         self._ticket = count()
@@ -185,6 +181,7 @@ class BranchAndBound:
         self._expand(batch, pool)
         if slice_ is not None:
             slice_.result()
+            self.clock.cells += _SLICE
             self._sweep_planes(0)
         self._feed_back()
 
@@ -193,7 +190,12 @@ class BranchAndBound:
         if boxes is None or not batch:
             return
         ample = next(self._ticket) > 200
-        results = list(pool.map(lambda slot: boxes.expand(slot, batch[slot], self, ample), range(len(batch))))
+        share = max(1.0, self.clock.left / _BATCH)
+        results = list(
+            pool.map(
+                lambda slot: boxes.expand(slot, batch[slot], self.value, self.step, share, ample), range(len(batch))
+            )
+        )
         for box, (cells, opened, value, v) in zip(batch, results, strict=True):
             self.clock.cells += cells
             if value > self.value:
@@ -215,7 +217,7 @@ class BranchAndBound:
         if radius < 1e-8:
             self._stuck = max(self._stuck, bound)
             return
-        for half in split_swept(cell, self._sweeper.spread, _BINS):
+        for half in split_swept(cell, self._sweeper.spread, BINS):
             tight = min(bound, self._sweeper.bound(half, self.value + self.step))
             self.clock.cells += 1
             self._push([half], tight, swept=True)
@@ -229,17 +231,14 @@ class BranchAndBound:
         rest = self.local.decided(won, (m + h > -_PAD) & ~won)
         self.clock.cells += 1
         bound = min(bound, rest.top)
-        if bound < self.value + self.step:
-            return True
-        if len(rest.D) and spanning(rest.D).shape[1] < d:
+        if bound >= self.value + self.step and not len(rest.D):
+            self._offer(c, bound)
+        elif bound >= self.value + self.step and spanning(rest.D).shape[1] < d:
             outcome = maximise(rest, self.clock, known=self.value)
             if outcome.w is not None:
                 self._approach(c, rest.D, outcome)
             bound = min(bound, outcome.bound)
-            if bound < self.value + self.step:
-                return True
-        elif not len(rest.D):
-            self._offer(c, bound)
+        if bound < self.value + self.step:
             return True
         if split:
             self._cut(np.append(box[:-1], bound))
@@ -259,78 +258,3 @@ class BranchAndBound:
             self._stuck = max(self._stuck, float(box[-1]))
         else:
             self._push(halves(box, int(np.argmax(box[d : 2 * d]))), float(box[-1]), swept=False)
-
-
-class _Sweeper:
-    """Bounds of swept cells."""
-
-    def __init__(self, local: Arrangement) -> None:
-        self._columns = np.ascontiguousarray(local.D.T)
-        self._columns[0, np.abs(self._columns[0]) < 1e-13] = 0.0
-        self._local = local
-        self._gain = np.empty(0) if local.gain is None else local.gain
-        self._bins = np.empty((len(local.base), _BINS))
-        self.spread = np.abs(local.D).mean(axis=0)
-
-    def bound(self, cell: Floats, level: float) -> float:
-        """Bound of F on the cell, whose sweep shrinks to where ``level`` can be reached."""
-        from hullrank.exact._loops import sweep_cell
-
-        a = self._local
-        level -= a.constant
-        return a.constant + sweep_cell(
-            self._columns, a.weight, a.owner, a.base, a.multiplicity, self._gain, cell, level, self._bins
-        )
-
-
-class _BoxSearch:
-    """Depth-first search below boxes, for sums of pairs: single precision where sums of weights stay exact."""
-
-    def __init__(self, local: Arrangement) -> None:
-        P, d = local.D.shape
-        single = local.integer and local.weight.sum() < 2.0**23
-        kind: Any = np.float32 if single else np.float64
-        unit = float(np.finfo(kind).eps) / 2
-        self._pad = 6 * (d + 2) * np.sqrt(d) * unit
-        self._rounding = 5 * unit
-        self.smallest = 50 * self._pad if single else 1e-6
-        self._shift = local.constant + float(local.base[0])
-        size = (P + 31) & ~31
-        self._pairs = np.zeros((d + 1, size), dtype=kind)
-        self._pairs[:d, :P], self._pairs[d, :P] = local.D.T, local.weight
-        self._work = [self._workspace(kind, size, d) for _ in range(_BATCH)]
-
-    @staticmethod
-    def _workspace(kind: Any, size: int, d: int) -> tuple[Any, ...]:
-        from hullrank.exact._loops import LEVELS
-
-        fan = min(_FAN, d - 1)
-        return (
-            np.empty((d + 1, min(12 * size + 10**5, 60 * size + 9000)), dtype=kind),
-            np.empty((3, size), dtype=kind),
-            np.empty(size + 1, dtype=np.uint32),
-            np.empty((LEVELS, 1 << fan, 2 * d + 1)),
-            np.zeros((LEVELS, 3), dtype=np.int64),
-            np.zeros(fan, dtype=np.int64),
-            np.empty((_OPEN, 2 * d + 1)),
-            np.empty(d + 1),
-        )
-
-    def expand(self, slot: int, box: Floats, search: BranchAndBound, ample: bool) -> tuple[int, Floats, float, Floats]:
-        """Search below one box: cells looked at, boxes left open, and the best value with its direction."""
-        from hullrank.exact._loops import search_boxes
-
-        pool, work, index, stack, plan, axes, out, best = self._work[slot]
-        size = self._pairs.shape[1]
-        pool[:, :size] = self._pairs
-        stack[0, 0] = box
-        stack[0, 0, -1] -= self._shift
-        plan[0] = 1, size, 0
-        best[0] = search.value - self._shift
-        budget = max(_BUDGET, 100.0 * size) if ample else 60.0 * size
-        cells_left = max(1.0, search.clock.left / _BATCH)
-        limits = np.array([best[0], search.step, self.smallest, budget, cells_left, self._rounding, self._pad])
-        opened, cells, _ = search_boxes(pool, work, index, stack, plan, limits, axes, out, best)
-        boxes = out[:opened].copy()
-        boxes[:, -1] += self._shift
-        return cells, boxes, float(best[0]) + self._shift, best[1:].copy()

@@ -3,19 +3,18 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.exact.arrangement import Arrangement
+from hullrank.exact.arrangement import TOLERANCE, Arrangement
 
 Floats = NDArray[np.float64]
 
 _BANDWIDTH = 0.3
-_RANK = 1e-9
 
 
 def spanning(D: Floats) -> Floats:
     """(d, r) orthonormal basis of the span of the unit rows D."""
     tall = len(D) > 4 * D.shape[1]
     _, singular, rows = np.linalg.svd(np.linalg.qr(D)[1] if tall else D, full_matrices=False)
-    return rows[singular > _RANK].T
+    return rows[singular > TOLERANCE * np.sqrt(len(D))].T
 
 
 def whitening(D: Floats, basis: Floats) -> Floats:
