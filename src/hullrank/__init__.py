@@ -29,7 +29,7 @@ _HOME = {
     "InformativeVectorClassifier": "baselines.informative_vectors",
     "ScoreLineDisplay": "plots",
 }
-_SUBPACKAGES = ("metrics", "exceptions", "datasets")
+_SUBPACKAGES = ("metrics", "exceptions", "datasets", "io", "plots")
 
 __all__ = ["__version__", *_HOME, *_SUBPACKAGES]  # noqa: PLE0604
 

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hullrank import FixedMarginClassifier, OrdinalCalibrator
 from hullrank.exceptions import HullrankError, LabelError
-from hullrank.models.calibration import class_probabilities, fit_cumulative_logistic
+from hullrank.models._cumulative_logistic import class_probabilities, fit_cumulative_logistic
 
 
 class LeastSquaresScorer(BaseEstimator):

@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags, indexable
@@ -14,10 +12,10 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 
 from hullrank.data import check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError, LabelError
+from hullrank.models._cumulative_logistic import class_probabilities, fit_cumulative_logistic
 from hullrank.models.base import fitting
 
 Floats = NDArray[np.float64]
-_RIDGE = 1e-9  # per unit of weight, on the slope: keeps it finite when the scores separate the classes
 
 
 class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -176,84 +174,6 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.classifier_tags.poor_score = True
         return tags
-
-
-def fit_cumulative_logistic(scores: Floats, codes: NDArray[np.intp], weights: Floats) -> tuple[float, Floats]:
-    """Slope >= 0 and ordered cuts of greatest likelihood, by Newton's method.
-
-    With z_k = cuts[k] - slope * score the likelihood of class k factors as
-    sigmoid(z_k) sigmoid(-z_{k-1}) (1 - exp(cuts[k-1] - cuts[k])): one logistic row for each cut beside the class, and a
-    concave term of the cuts alone. So the problem is convex and the cuts stay ordered by themselves.
-    """
-    counts = np.bincount(codes, weights)
-    if not counts.all():
-        raise HullrankError("a class was in no test fold, so it has no score to calibrate on; use splits that cover it")
-    total = counts.sum()
-    q = len(counts) - 1
-    below, above = codes < q, codes > 0
-    s = np.concatenate([scores[below], scores[above]])
-    cut = np.concatenate([codes[below], codes[above] - 1])
-    sign = np.repeat([1.0, -1.0], [below.sum(), above.sum()])
-    row_weight = np.concatenate([weights[below], weights[above]]) / total
-    inner = counts[1:-1] / total
-
-    def loss(x: Floats) -> float:
-        steps = np.diff(x[:q])
-        if not (steps > 0).all():
-            return np.inf
-        z = sign * (x[cut] - x[q] * s)
-        return float(row_weight @ np.logaddexp(0.0, -z) - inner @ np.log(-np.expm1(-steps)) + 0.5 * _RIDGE * x[q] ** 2)
-
-    def derivatives(x: Floats) -> tuple[Floats, Floats]:
-        z = x[cut] - x[q] * s
-        pull = -row_weight * sign * expit(-sign * z)
-        curve = row_weight * expit(z) * expit(-z)
-        growth = np.expm1(np.diff(x[:q]))
-        slope = inner / growth
-        bend = slope + slope / growth
-        gradient = np.append(np.bincount(cut, pull, q), _RIDGE * x[q] - s @ pull)
-        gradient[1:q] -= slope
-        gradient[: q - 1] += slope
-        hessian = np.zeros((q + 1, q + 1))
-        hessian[range(q), range(q)] = np.bincount(cut, curve, q)
-        hessian[range(1, q), range(1, q)] += bend
-        hessian[range(q - 1), range(q - 1)] += bend
-        hessian[range(1, q), range(q - 1)] = hessian[range(q - 1), range(1, q)] = -bend
-        hessian[:q, q] = hessian[q, :q] = -np.bincount(cut, curve * s, q)
-        hessian[q, q] = s @ (curve * s) + _RIDGE
-        return gradient, hessian
-
-    cumulative = np.cumsum(counts)[:-1]
-    x = np.append(np.log(cumulative / (total - cumulative)), 0.0)
-    if derivatives(x)[0][q] >= 0:  # the scores run against the order: by convexity the best slope is 0
-        return 0.0, x[:q]
-    x = _newton(loss, derivatives, x)
-    return float(x[q]), x[:q]
-
-
-def _newton(loss: Any, derivatives: Any, x: Floats, max_iter: int = 200) -> Floats:
-    value = loss(x)
-    for _ in range(max_iter):
-        gradient, hessian = derivatives(x)
-        step = solve(hessian, gradient, assume_a="pos")
-        decrement = float(gradient @ step)
-        length = 1.0
-        while (new := loss(x - length * step)) > value - 0.25 * length * decrement and length > 1e-10:
-            length *= 0.5
-        if new >= value:  # no progress left in floating point
-            return x - step if decrement < 1e-12 and np.isfinite(loss(x - step)) else x
-        x, value = x - length * step, new
-    return x
-
-
-def class_probabilities(t: Floats, slope: float, cuts: Floats) -> Floats:
-    """(n, K) probabilities of the classes at standardised scores t, without cancellation (see above)."""
-    z = cuts - slope * t[:, None]
-    at_most = np.column_stack([expit(z), np.ones(len(t))])
-    at_least = np.column_stack([np.ones(len(t)), expit(-z)])
-    between = np.append(np.append(1.0, -np.expm1(-np.diff(cuts))), 1.0)
-    probabilities = at_most * at_least * between
-    return probabilities / probabilities.sum(axis=1, keepdims=True)
 
 
 def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.intp] | None = None) -> Any:
