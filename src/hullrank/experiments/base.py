@@ -72,6 +72,12 @@ def grid_of_cells(trials: int, datasets: Iterable[str], methods: Sequence[str], 
     return [Cell(d, trial, method, quick) for trial in range(trials) for d in names for method in methods]
 
 
+def emphasised(texts: Iterable[str], scores: Iterable[float]) -> list[str]:
+    """The texts, those with the highest score in bold."""
+    values = list(scores)
+    return [f"**{text}**" if value == max(values) else text for text, value in zip(texts, values, strict=True)]
+
+
 class Results:
     """Records by data set, method and trial."""
 

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 
 from hullrank.baselines.informative_vectors import InformativeVectorClassifier
 from hullrank.datasets import discretize
-from hullrank.experiments.base import Cell, Experiment, Record, Report, Results, ResultTable, grid_of_cells
+from hullrank.experiments.base import Cell, Experiment, Record, Report, Results, ResultTable, emphasised, grid_of_cells
 from hullrank.experiments.data import SEED, load_sheet, standardise
 from hullrank.experiments.figures import bars_with_ranges, new_figure, rank_figure
 from hullrank.experiments.published import HULL
@@ -130,10 +130,8 @@ def _title(name: str) -> str:
 def _accuracy(kernel: str, accuracy: dict[str, NDArray[Any]]) -> ResultTable:
     rows = []
     for name, v in accuracy.items():
-        best = v.mean(axis=0).max()
         texts = [f"{c.mean():.4f} ({c.min():.3f}-{c.max():.3f})" for c in v.T]
-        marked = [f"**{t}**" if c.mean() == best else t for t, c in zip(texts, v.T, strict=True)]
-        rows.append((_title(name), *marked))
+        rows.append((_title(name), *emphasised(texts, v.mean(axis=0))))
     title = f"Pair accuracy, {kernel} kernel: mean (lowest-highest fold)"
     return ResultTable(f"hull-{kernel}-accuracy", title, ("data set", *METHODS[kernel]), rows)
 

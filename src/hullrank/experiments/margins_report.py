@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.experiments.base import Results, ResultTable
+from hullrank.experiments.base import Results, ResultTable, emphasised
 from hullrank.experiments.figures import COLOURS, new_figure, rank_figure
 from hullrank.experiments.published import RATINGS
 from hullrank.experiments.statistics import paired_t_test, wilcoxon_test
@@ -44,7 +44,7 @@ def conic_tables(
 
 
 def _pictures(fits: dict[str, Any], X: NDArray[Any], y: NDArray[Any]) -> Any:
-    figure = new_figure(9, 8)
+    figure = new_figure(8, 7)
     for ax, (name, model) in zip(figure.subplots(2, 2).ravel(), fits.items(), strict=True):
         MarginDisplay.from_estimator(model, X, y, ax=ax)
         ax.set_title(name, loc="left", fontsize="medium")
@@ -106,9 +106,8 @@ def ordinal_tables(results: Results, datasets: Sequence[str], methods: Sequence[
         rows = []
         for name in names:
             v = results.paired(name, methods, key)
-            lowest = v.mean(axis=0).min()
             texts = [f"{c.mean():.3f} ± {c.std(ddof=1):.3f}" for c in v.T]
-            marked = [f"**{t}**" if c.mean() == lowest else t for t, c in zip(texts, v.T, strict=True)]
+            marked = emphasised(texts, -v.mean(axis=0))
             tests = [f"{(v[:, 0] - v[:, k]).mean():+.3f} (p = {paired_t_test(v[:, 0], v[:, k]):.3f})" for k in (1, 2)]
             rows.append((name, *marked, *tests))
         columns = ("data set", *methods, *(f"{methods[0]} - {other}" for other in methods[1:]))

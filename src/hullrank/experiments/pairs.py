@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.datasets import discretize
-from hullrank.experiments.base import Cell, Experiment, Record, Report, Results, ResultTable, grid_of_cells
+from hullrank.experiments.base import Cell, Experiment, Record, Report, Results, ResultTable, emphasised, grid_of_cells
 from hullrank.experiments.data import hold_out, load_sheet, standardise
 from hullrank.experiments.figures import bars_with_ranges, new_figure, rank_figure
 from hullrank.experiments.published import PAIRS, PairsRow, Score
@@ -101,12 +101,11 @@ def _table(values: dict[str, NDArray[Any]], quick: bool) -> ResultTable:
         columns += [method] if quick else [method, "published", "difference"]
     rows = []
     for name, v in values.items():
+        daggers = [_dagger(paired_t_test(column, v[:, 2])) for column in v.T]
+        texts = [f"{c.mean():.2f}{d} ± {c.std(ddof=1):.2f}" for c, d in zip(v.T, daggers, strict=True)]
         row = [_title(name)]
-        for k in range(len(METHODS)):
-            mark = _dagger(paired_t_test(v[:, k], v[:, 2])) if k < 2 else ""
-            lowest = v[:, k].mean() == v.mean(axis=0).min()
-            text = f"{v[:, k].mean():.2f}{mark} ± {v[:, k].std(ddof=1):.2f}"
-            row.append(f"**{text}**" if lowest else text)
+        for k, text in enumerate(emphasised(texts, -v.mean(axis=0))):
+            row.append(text)
             if not quick:
                 printed = _printed(name)[k]
                 row += [f"{printed.mean:.2f} ± {printed.sd:.2f}", _marked(v[:, k].mean() - printed.mean, printed.sd)]
