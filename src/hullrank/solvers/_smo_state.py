@@ -15,6 +15,7 @@ from hullrank.solvers import _smo_loops as loops
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BATCH_BYTES = 1 << 21
+_FULL_BATCH = 10  # rows brought at a time once others must leave
 
 
 class RowCache:
@@ -35,7 +36,7 @@ class RowCache:
     def bring(self, needed: int, eagerness: Floats) -> None:
         """Compute the row that is needed, and with it those that will be wanted next."""
         missing = np.flatnonzero(self.slot < 0)
-        count = min(self.batch, len(missing), self.capacity)
+        count = min(self.batch if self.filled < self.capacity else _FULL_BATCH, len(missing))
         wanted = missing[np.argpartition(-eagerness[missing], count - 1)[:count]]
         if needed not in wanted:
             wanted[0] = needed
