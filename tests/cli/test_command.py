@@ -208,11 +208,13 @@ def test_doctor_and_methods(run):
     assert "hull" in run("methods").out
 
 
-def test_demo_fits_four_models_and_draws(run, tmp_path):
+def test_demo_fits_four_models_and_draws(run, tmp_path, monkeypatch):
     picture = tmp_path / "line.png"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     done = run("demo", "--out", picture, "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
+    assert "compiles" in done.err
     assert len(facts["models"]) == 4
     assert all(row["pair_accuracy"] > 0.75 and row["relative_gap"] <= 1e-6 for row in facts["models"])
     assert picture.read_bytes()[:4] == b"\x89PNG"

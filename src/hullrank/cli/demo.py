@@ -1,5 +1,6 @@
 """``hullrank demo``: four models on bundled data, what they achieve, and a picture of the score line."""
 
+import os
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -93,10 +94,9 @@ def _draw(model: Any, X: Any, y: Any, picture: Path) -> None:
 
 
 def compiled_functions() -> int:
-    """How many compiled functions of this library lie in Numba's caches."""
-    import os
-
+    """How many compiled functions of this library lie in Numba's cache."""
     import hullrank
 
-    places = [Path(hullrank.__file__).parent, *map(Path, filter(None, [os.environ.get("NUMBA_CACHE_DIR")]))]
+    own = os.environ.get("NUMBA_CACHE_DIR")
+    places = [Path(own)] if own else [Path(hullrank.__file__).parent, Path.home() / ".cache" / "numba"]
     return sum(1 for place in places for _ in place.rglob("*.nbc"))
