@@ -337,7 +337,8 @@ class NuMarginClassifier(_MarginClassifier):
         """Where the ranking begins, and the largest feasible nu."""
         features = self._as_features(samples)
         drive = collapse_drive(nu_margin_problem(samples.n_classes, 1.0, 1.0), features) if features else 0.0
-        return drive / _row_weight(samples), self._largest(samples)
+        high = self._largest(samples)
+        return min(drive / _row_weight(samples), high), high
 
 
 def _advice(span: str, low: float, high: float) -> str:

@@ -78,8 +78,7 @@ def interior_point(
         for iteration in range(max_iter + 1):
             state.weigh(step)
             if not np.isfinite(state.complementarity + state.objective):
-                nothing = np.zeros(layout.n_rows), np.zeros(len(problem.up))
-                return Point(*safe, *nothing, iteration, Status.STALLED)
+                raise ZeroDivisionError
             safe = state.w, state.theta
             if verbose:
                 print(f"{iteration:4d}  objective {state.objective:.10g}  complementarity {state.complementarity:.2e}")
@@ -93,6 +92,9 @@ def interior_point(
             step = state.choose_step()
     except SingularSystemError:
         status = Status.STALLED
+    except ZeroDivisionError:  # a compiled pass divided by a multiplier or slack that had vanished
+        nothing = np.zeros(layout.n_rows), np.zeros(len(problem.up))
+        return Point(*safe, *nothing, iteration, Status.STALLED)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     return state.point(iteration, status)

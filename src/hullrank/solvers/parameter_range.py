@@ -31,7 +31,7 @@ def unbounded_drive(problem: IntervalProblem, samples: Samples) -> float:
 
 def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
     """The drive up to which w = 0 is optimal (a linear program over rows; thinned where rows are very many)."""
-    samples, thinning = _thin(samples)
+    samples = _thin(samples)
     order = samples.rows
     weights = samples.weights[order]
     layout = lay_out(problem, samples.starts, weights)
@@ -42,7 +42,7 @@ def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
     signed = sp.csr_array(rows.X)[layout.row_sample] * problem.sign[group][:, None]
     balance = sp.vstack([signed, sp.csr_array((len(problem.up), signed.shape[1]))], format="csr")
     limits = np.concatenate([weights[layout.row_sample], np.full(len(problem.up), np.inf)])
-    return thinning * _largest_drive(problem, lines, limits, balance)
+    return _largest_drive(problem, lines, limits, balance)
 
 
 def _largest_drive(
@@ -61,15 +61,15 @@ def _largest_drive(
     return max(0.0, float(answer.x[0])) if len(answer.x) else 0.0
 
 
-def _thin(samples: Samples) -> tuple[Samples, float]:
-    """At most ``MOST_ROWS`` rows, evenly from every class, and the factor by which their weights were cut."""
+def _thin(samples: Samples) -> Samples:
+    """At most about ``MOST_ROWS`` rows, evenly from every class, with the weight of their class."""
     m = len(samples.codes)
     if m <= MOST_ROWS:
-        return samples, 1.0
+        return samples
     step = -(-m // MOST_ROWS)
-    kept = np.concatenate(
-        [samples.rows[a:b:step] for a, b in zip(samples.starts[:-1], samples.starts[1:], strict=True)]
-    )
-    weights = samples.weights[kept]
-    thin = Samples(samples.X[kept], samples.codes[kept], weights, samples.n_classes)
-    return thin, float(samples.weights.sum() / weights.sum())
+    members = [samples.rows[a:b:step] for a, b in zip(samples.starts[:-1], samples.starts[1:], strict=True)]
+    kept = np.concatenate(members)
+    codes, weights = samples.codes[kept], samples.weights[kept]
+    total = np.bincount(samples.codes, samples.weights, samples.n_classes)
+    weights = weights * (total / np.bincount(codes, weights, samples.n_classes))[codes]
+    return Samples(samples.X[kept], codes, weights, samples.n_classes)

@@ -22,6 +22,7 @@ SMALLEST_SAMPLE = 2500
 GROWTH = 8
 CAUTION = 1.5  # widths are this many standard errors of the sampled scores
 MOST_ROUNDS = 8
+MOST_STEPS = 50  # of a round: more mean that rows were settled wrongly
 
 
 def sample_sizes(scaled: ScaledProblem) -> list[int]:
@@ -50,7 +51,8 @@ def solve_by_settling(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple
             point = _settled_solve(level, point, width, 1e-4 if size else tol, max_iter, None if size else best)
     except KeyboardInterrupt:
         point = replace(point, status=Status.INTERRUPTED)
-    return best.result(with_all_multipliers(scaled, point) if point.status is Status.INTERRUPTED else point)
+    whole = len(point.multipliers) == scaled.layout.n_rows and point.status is not Status.INTERRUPTED
+    return best.result(point if whole else with_all_multipliers(scaled, point))
 
 
 def _width(level: ScaledProblem, point: Point) -> float:
@@ -63,11 +65,15 @@ def _width(level: ScaledProblem, point: Point) -> float:
 def _settled_solve(
     level: ScaledProblem, point: Point, width: float, tol: float, max_iter: int, best: Best | None
 ) -> Point:
-    """Rounds of settling, solving and verifying until ``best`` accepts (one round without it)."""
+    """Rounds of settling, solving and verifying until ``best`` accepts (one round without it).
+
+    Gives up where most rows must be kept, or two rounds fail: all rows from a cold start cost less then.
+    """
     problem, rows = level.problem, level.rows
     sorter = RowSorter(level)
     s = rows.scores(point.w)
     mu = 2 * min(width, 1.0)
+    failures = 0
     for _ in range(MOST_ROUNDS):
         paying = sorter.sort(s, point.theta, width)
         value = level.penalty(point.w) + float(problem.linear @ point.theta) + paying.charge
@@ -76,14 +82,17 @@ def _settled_solve(
         else:
             terms = quadratic_terms(level, paying)
         layout, positions = _kept_rows(level, sorter)
+        if best is not None and (2 * len(positions) > len(sorter.keep) or failures == 2):
+            return replace(point, status=Status.STALLED)
         before = point.iterations
         point = interior_point(
-            problem, rows.take(positions), layout, tol=0.3 * tol, max_iter=max_iter, settled=terms, start=point, mu=mu,
+            problem, rows.take(positions), layout, tol=0.3 * tol, max_iter=min(max_iter, MOST_STEPS), settled=terms, start=point, mu=mu,
             unit=abs(value), verbose=level.verbose,
         )  # fmt: skip
         point = replace(point, iterations=before + point.iterations)
         if best is None or point.status is Status.INTERRUPTED:
             break
+        failures += point.status is not Status.CONVERGED
         s = rows.scores(point.w)
         a, _ = sorter.multipliers(s, point.theta, layout, point.multipliers)
         point = replace(point, multipliers=a)
