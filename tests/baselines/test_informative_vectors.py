@@ -88,7 +88,7 @@ def test_the_recursion_is_the_posterior_of_its_sites(expected, n_active):
     gain = np.linalg.solve(noisy, K[active]).T
     np.testing.assert_allclose(result.mean, gain @ result.centre, atol=1e-8)
     np.testing.assert_allclose(result.variance, np.diag(K - gain @ K[active]), atol=1e-8)
-    mean, variance = Posterior(X[active], result, prior).at(X)
+    mean, variance = Posterior.from_sites(prior, X[active], result).at(X)
     np.testing.assert_allclose(mean, result.mean, atol=1e-8)
     np.testing.assert_allclose(variance, result.variance, atol=1e-8)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,23 +92,31 @@ def _most_informative(
     return int(np.argmax(gain >= gain.max() * (1 - 1e-9)))
 
 
+@dataclass(frozen=True)
 class Posterior:
-    """The posterior of the score anywhere, from the active samples and their sites.
+    """The posterior of the score anywhere, from the active samples X and their sites.
 
-    With B = I + S K S, S = diag(sqrt(precision)): mean = k_I' S B^-1 S centre, variance = k(x, x) - |L^-1 S k_I|^2,
-    B = L L'.
+    With B = I + S K S = L L', S = diag(sqrt(precision)): mean = k_I' w, w = S B^-1 S centre, and
+    variance = k(x, x) - |L^-1 S k_I|^2.
     """
 
-    def __init__(self, X: Any, filtered: Filtered, prior: Prior) -> None:
-        self.X, self.prior = X, prior
-        self._root = np.sqrt(filtered.precision)
+    prior: Prior
+    X: Any
+    weights: Floats
+    root: Floats
+    factor: Floats
+
+    @classmethod
+    def from_sites(cls, prior: Prior, X: Any, filtered: Filtered) -> Self:
+        """Factor B once."""
+        root = np.sqrt(filtered.precision)
         K = prior.covariance(euclidean_distances(X, squared=True))
-        self._factor = cholesky(np.eye(len(K)) + self._root[:, None] * K * self._root, lower=True)
-        half = solve_triangular(self._factor, self._root * filtered.centre, lower=True)
-        self.weights = self._root * solve_triangular(self._factor, half, lower=True, trans="T")
+        factor = cholesky(np.eye(len(K)) + root[:, None] * K * root, lower=True)
+        half = solve_triangular(factor, root * filtered.centre, lower=True)
+        return cls(prior, X, root * solve_triangular(factor, half, lower=True, trans="T"), root, factor)
 
     def at(self, X: Any) -> tuple[Floats, Floats]:
         """Mean and variance of the scores of the rows of X."""
         K = self.prior.covariance(euclidean_distances(self.X, X, squared=True))
-        explained = solve_triangular(self._factor, self._root[:, None] * K, lower=True)
+        explained = solve_triangular(self.factor, self.root[:, None] * K, lower=True)
         return self.weights @ K, np.maximum(self.prior.variance - np.square(explained).sum(axis=0), 0.0)

@@ -70,8 +70,10 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         Those rows of X.
     dual_coef_ : ndarray of shape (n_taken,)
         The mean score is ``k(x, active_vectors_) @ dual_coef_``.
+    signal_variance_, length_scale_, bias_variance_ : float
+        The hyperparameters found.
     kernel_ : sklearn.gaussian_process.kernels.Kernel
-        The kernel found, with its white noise.
+        The kernel they make, with its white noise.
     log_marginal_likelihood_value_ : float
         The quantity maximised, on the samples used for the search (on all of them if ``tune=False``).
     n_iter_ : int
@@ -151,14 +153,15 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         X, labels = X[order], Labels(labels.classes, labels.codes[order])
         prior = self._search(X, labels)
         filtered = self._filter(X, labels, np.arange(X.shape[0]), prior)
-        self._posterior = Posterior(X[filtered.active], filtered, prior)
         thresholds = prior_thresholds(labels.codes, len(labels.classes), prior.variance)
         self.thresholds_ = fit_thresholds(filtered.mean, filtered.variance, labels.codes, thresholds)
         if not self.tune:
             self.n_iter_, self.log_marginal_likelihood_value_ = 1, filtered.log_likelihood
         self.classes_, self.active_ = labels.classes, order[filtered.active]
-        self.active_vectors_, self.dual_coef_ = self._posterior.X, self._posterior.weights
-        self.kernel_ = _describe(prior)
+        self.signal_variance_, self.length_scale_, self.bias_variance_ = prior
+        posterior = Posterior.from_sites(prior, X[filtered.active], filtered)
+        self.active_vectors_, self.dual_coef_ = posterior.X, posterior.weights
+        self._root, self._factor = posterior.root, posterior.factor
         return self
 
     def _search(self, X: Any, labels: Labels) -> Prior:
@@ -224,9 +227,18 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X)
-        parts = [self._posterior.at(X[rows]) for rows in gen_batches(X.shape[0], _BATCH)]
+        prior = Prior(self.signal_variance_, self.length_scale_, self.bias_variance_)
+        posterior = Posterior(prior, self.active_vectors_, self.dual_coef_, self._root, self._factor)
+        parts = [posterior.at(X[rows]) for rows in gen_batches(X.shape[0], _BATCH)]
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
         return (mean, variance) if return_variance else mean
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel found, with its white noise, as scikit-learn writes it."""
+        check_is_fitted(self)
+        signal, bias = ConstantKernel(self.signal_variance_), ConstantKernel(self.bias_variance_)
+        return signal * RBF(self.length_scale_) + bias + WhiteKernel(1.0)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes.
@@ -257,7 +269,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         return self.classes_[places]
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "kernel_")
+        return hasattr(self, "dual_coef_")
 
 
 def _from_the_centre(X: Any) -> Ints:
@@ -270,7 +282,3 @@ def _median_distance(squared: Floats) -> float:
     """The median distance between different samples; 1 if there are none."""
     distances = squared[squared > 0]
     return float(np.sqrt(np.median(distances))) if len(distances) else 1.0
-
-
-def _describe(prior: Prior) -> Kernel:
-    return ConstantKernel(prior.signal) * RBF(prior.length) + ConstantKernel(prior.bias) + WhiteKernel(1.0)
