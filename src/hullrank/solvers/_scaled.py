@@ -59,7 +59,7 @@ class ScaledProblem:
 
     def copied(self) -> "ScaledProblem":
         """The same on a copy of the rows, in class order."""
-        return replace(self, rows=self.rows.take(np.arange(self.n_samples)))
+        return self if self.rows.pick is None else replace(self, rows=self.rows.take(np.arange(self.n_samples)))
 
     def sampled(self, size: int, rng: np.random.Generator) -> "ScaledProblem":
         """The same on about ``size`` rows, evenly from every class and at least 20 of each, their prices raised."""

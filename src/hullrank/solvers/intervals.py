@@ -40,6 +40,9 @@ def solve_intervals(
         chosen = next(each for each in SOLVERS.values() if each.supports(scaled) is None)
     else:
         chosen = SOLVERS[solver]
+    view = scaled.rows
+    if chosen is LAST_RESORT:  # works on a copy, which also has no rounding from the mean
+        scaled = scaled.copied()
     point, certified = chosen.solve(scaled, tol, max_iter)
     if certified.relative_gap > tol and point.status is not Status.INTERRUPTED and chosen is not LAST_RESORT:
         chosen = LAST_RESORT
@@ -56,13 +59,13 @@ def solve_intervals(
         certified = _centre_thresholds(scaled, point, certified, tol)
     if certified.relative_gap <= tol:
         status = Status.CONVERGED
-    f = scaled.rows.scale
+    f = view.scale
     nothing = problem.homogeneous and certified.primal == 0 and certified.relative_gap <= tol  # w = 0 is optimal
     scale = 0.0 if nothing else certified.scale
     w = point.w * scale * (f if problem.homogeneous else 1 / f)
     theta = certified.thresholds * scale * (f * f if problem.homogeneous else 1.0)
-    if scaled.rows.mean is not None:
-        theta[: problem.n_thresholds] += scaled.rows.mean @ w
+    if view.mean is not None:
+        theta[: problem.n_thresholds] += view.mean @ w
     certificate = Certificate(
         primal=back * certified.primal,
         dual=back * certified.dual,

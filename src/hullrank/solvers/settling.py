@@ -73,7 +73,7 @@ def _settled_solve(
     sorter = RowSorter(level)
     s = rows.scores(point.w)
     mu = 2 * min(width, 1.0)
-    failures = 0
+    failures, steps = 0, max_iter if np.isinf(width) else min(max_iter, MOST_STEPS)
     for _ in range(MOST_ROUNDS):
         paying = sorter.sort(s, point.theta, width)
         value = level.penalty(point.w) + float(problem.linear @ point.theta) + paying.charge
@@ -82,12 +82,12 @@ def _settled_solve(
         else:
             terms = quadratic_terms(level, paying)
         layout, positions = _kept_rows(level, sorter)
-        if best is not None and (2 * len(positions) > len(sorter.keep) or failures == 2):
+        if best is not None and np.isfinite(width) and (2 * len(positions) > len(sorter.keep) or failures == 2):
             return replace(point, status=Status.STALLED)
         before = point.iterations
         point = interior_point(
-            problem, rows.take(positions), layout, tol=0.3 * tol, max_iter=min(max_iter, MOST_STEPS), settled=terms, start=point, mu=mu,
-            unit=abs(value), verbose=level.verbose,
+            problem, rows.take(positions), layout, tol=0.3 * tol, max_iter=steps, settled=terms,
+            start=point, mu=mu, unit=abs(value), verbose=level.verbose,
         )  # fmt: skip
         point = replace(point, iterations=before + point.iterations)
         if best is None or point.status is Status.INTERRUPTED:
