@@ -224,11 +224,11 @@ def export(
 
     Example: `hullrank export model.hull --onnx model.onnx`
     """
-    from hullrank.cli.console import out
+    from hullrank.cli.console import say
     from hullrank.io import export_onnx, load
 
     export_onnx(load(model), onnx)
-    out.print(f"Exported to {onnx}", markup=False, highlight=False)
+    say(f"Exported to {onnx}")
 
 
 @app.command()

@@ -57,6 +57,11 @@ def note(text: str, head: str = "", style: str = "dim") -> None:
     err.print(Text.assemble((head, style), (text, "" if head else style)))
 
 
+def say(text: str, style: str = "") -> None:
+    """A line on stdout, as it is."""
+    out.print(Text(text, style=style), soft_wrap=True)
+
+
 @contextmanager
 def working(text: str) -> Iterator[None]:
     """A spinner on stderr while something takes its time (silent where stderr is no terminal)."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hullrank.cli.console import note, out, print_json, table, working
+from hullrank.cli.console import note, out, print_json, say, table, working
 
 GRADES = ("very mild", "mild", "moderate", "severe", "very severe")
 MODELS = ("ConvexHullRanker", "FixedMarginClassifier", "NuMarginClassifier", "SumOfMarginsClassifier")
@@ -32,8 +32,8 @@ def run_demo(picture: Path, *, as_json: bool = False) -> None:
         return
     title = f"Diabetes progression in five ordered grades ({train.sum()} patients to learn, {test.sum()} held out)"
     out.print(table(title, ("model", "pair accuracy", "mean rank error", "relative gap", "seconds"), map(_cells, rows)))
-    out.print(f"\n{fitted[0].certificate_}\n", markup=False, highlight=False)
-    out.print(f"The score line of {MODELS[0]} is drawn in {picture}", markup=False, highlight=False)
+    say(f"\n{fitted[0].certificate_}\n")
+    say(f"The score line of {MODELS[0]} is drawn in {picture}")
 
 
 def _diabetes() -> tuple[Any, Any]:

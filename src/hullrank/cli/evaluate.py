@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 import hullrank
-from hullrank.cli.console import out, print_json, table
+from hullrank.cli.console import out, print_json, say, table
 from hullrank.cli.data import Data
 from hullrank.cli.fit import certificate_fields
 from hullrank.cli.model import Model, measured_order
 from hullrank.plots.placement import bounds_of, place
 
 _MOST = 15
+_MOST_GRADES = 50  # beyond, the target is a number rather than a grade
 
 
 def run_evaluate(
@@ -39,7 +40,7 @@ def measure(model: Model, data: Data) -> dict[str, float]:
         swapped = swapped_pairs(y, scores, qid=data.qid, sample_weight=data.weights, classes=_total(model))
         measures["pair accuracy within queries"] = 1 - swapped
     predicted, classes = model.grades(data.X), _total(model)
-    if predicted is not None and classes is not None:
+    if predicted is not None and classes is not None and len(classes) <= _MOST_GRADES:
         options: dict[str, Any] = {"classes": classes, "sample_weight": data.weights}
         measures["mean rank error"] = mean_absolute_rank_error(y, predicted, **options)
         measures["accuracy"] = accuracy_within(y, predicted, 0, **options)
@@ -108,18 +109,18 @@ def _violators(model: Model, data: Data) -> list[dict[str, Any]]:
 
 
 def _print(model: Model, facts: dict[str, Any]) -> None:
-    out.print(f"{facts['model']} (hullrank {facts['library']})", style="bold", highlight=False)
+    say(f"{facts['model']} (hullrank {facts['library']})", "bold")
     certificate = getattr(model.step, "certificate_", None)
     if certificate is not None:
-        out.print(str(certificate), markup=False, highlight=False)
+        say(str(certificate))
     weights = facts["weights"]
     if weights:
         shown = [(w["feature"], w["weight"]) for w in weights[:_MOST]]
         more = f", the largest {_MOST} of {len(weights)}" if len(weights) > _MOST else ""
         out.print(table(f"\nWeights{more}", ("feature", "weight"), shown))
-    if 0 < len(facts["grades"]) <= 50:
+    if 0 < len(facts["grades"]) <= _MOST_GRADES:
         columns = list(facts["grades"][0])
         out.print(table("\nScore line", columns, ([row[c] for c in columns] for row in facts["grades"])))
-    if "violators" in facts:
+    if facts.get("violators"):
         rows = [tuple(v.values()) for v in facts["violators"]]
         out.print(table("\nRows that contradict the model most", ("row", "grade", "score", "beyond"), rows, left=0))

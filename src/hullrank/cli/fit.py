@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
 import hullrank
-from hullrank.cli.console import note, out, print_json, working
+from hullrank.cli.console import note, print_json, say, working
 from hullrank.cli.data import Columns, Data, declared_order, load_data, target_values
 from hullrank.cli.methods import build, parse_settings, takes
 from hullrank.cli.model import measured_order
@@ -103,9 +103,9 @@ def _report(
         )
         return
     if certificate is not None:
-        out.print(str(certificate), markup=False, highlight=False)
-    out.print(f"\nPair accuracy on these {len(data):,} rows: {accuracy:.4f}  ({seconds:.2f} s)", highlight=False)
-    out.print(f"Saved to {model_file}", markup=False, highlight=False)
+        say(str(certificate))
+    say(f"\nPair accuracy on these {len(data):,} rows: {accuracy:.4f}  ({seconds:.2f} s)")
+    say(f"Saved to {model_file}")
 
 
 def certificate_fields(certificate: Any) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hullrank.cli.console import note, out, print_json, table, working
+from hullrank.cli.console import note, out, print_json, say, table, working
 from hullrank.cli.data import Data
 from hullrank.cli.model import Model, ranks
 from hullrank.exceptions import TableError
@@ -67,7 +67,7 @@ def _deliver(result: pl.DataFrame, target_file: Path | None, names: list[str], a
     if target_file is not None:
         write_table(result, target_file)
         if not as_json and str(target_file) != "-":
-            out.print(f"{result.height:,} rows ranked in {target_file}", markup=False, highlight=False)
+            say(f"{result.height:,} rows ranked in {target_file}")
     if as_json:
         print_json({"rows": result.height, "ranked": result.head(1000).to_dicts()})
     elif target_file is None:

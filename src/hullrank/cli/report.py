@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hullrank.cli.console import out, working
+from hullrank.cli.console import say, working
 from hullrank.cli.model import Model
 
 
@@ -25,4 +25,4 @@ def run_report(
             labels=model.about.get("grades"),
             sample_weight=data.weights,
         )
-    out.print(f"The report on {len(data):,} rows is in {report_file}", markup=False, highlight=False)
+    say(f"The report on {len(data):,} rows is in {report_file}")
