@@ -70,15 +70,15 @@ class PairSearch:
         self.problem = problem
         self.iterations = 0
         self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
-        self.best = self.at(w, width)
-        self.restart(w, width)
+        self.factor: Any = None  # of the Hessian, while it serves
+        self.short_steps = self.steps = 0  # short ones in a row, and all in this window
+        self.point = self.best = self.at(w, width)
 
     def restart(self, w: Floats, width: float) -> None:
         """Go on from other weights."""
+        self.factor, self.short_steps, self.steps = None, 0, 0
         self.point = self.at(w, width)
         self.offer(self.point)
-        self.factor: Any = None  # of the Hessian, while it serves
-        self.short_steps = self.steps = 0  # short ones in a row, and all in this window
 
     def at(self, w: Floats, width: float) -> PairPoint:
         """The point at given weights."""
