@@ -115,8 +115,10 @@ def row_levels(state: SmoState, group: Ints, sample: Ints) -> Floats:
     return sign * (offset - state.per_sample[1, sample] * total)
 
 
-def newton_step(face: FreeFace, gram: Any, ridge: float, dtype: Any, times: Callable[[Floats], Floats]) -> float:
-    """One step on the face, in place; the length taken (0: none).
+def newton_step(
+    face: FreeFace, gram: Any, ridge: float, dtype: Any, times: Callable[[Floats], Floats], least: float = 0.0
+) -> float:
+    """One step on the face, in place; the length taken (0: none, or shorter than ``least``).
 
     ``gram`` is over ``face.distinct``; ``times(x)`` gives the change of all scores for a change of the rows.
     """
@@ -134,7 +136,7 @@ def newton_step(face: FreeFace, gram: Any, ridge: float, dtype: Any, times: Call
     restored = _restore_flow(face, face.clipped(change), tight, tau)
     if restored is None:
         return 0.0
-    step = _search(face, restored[0], tight, restored[1], times)
+    step = _search(face, restored[0], tight, restored[1], times, least)
     if state.problem.has_rho:
         state.io[loops.RHO] += step * (theta[-1] - state.io[loops.RHO])
     return step
@@ -205,7 +207,9 @@ def _restore_flow(face: FreeFace, change: Floats, tight: Ints, tau: Floats) -> t
     return None
 
 
-def _search(face: FreeFace, change: Floats, tight: Ints, tau: Floats, times: Callable[[Floats], Floats]) -> float:
+def _search(
+    face: FreeFace, change: Floats, tight: Ints, tau: Floats, times: Callable[[Floats], Floats], least: float
+) -> float:
     state = face.state
     scores = times(change)
     bend = float(change @ (scores[face.sample] + _curvature_times(face, change)))
@@ -213,6 +217,8 @@ def _search(face: FreeFace, change: Floats, tight: Ints, tau: Floats, times: Cal
     if slope <= 0.0:
         return 0.0
     step = min(1.0, slope / bend) if bend > 0 else 1.0
+    if step < least:
+        return 0.0
     value = np.clip(face.value + step * change, face.lower, face.upper)
     tiny = 1e-12 * np.minimum(face.upper - face.lower, np.abs(face.value).max(initial=0.0))
     value = np.where(value - face.lower < tiny, face.lower, np.where(face.upper - value < tiny, face.upper, value))

@@ -17,7 +17,7 @@ from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.kernels import Gram
 from hullrank.problem.layout import RowLayout
 from hullrank.solvers import _smo_loops as loops
-from hullrank.solvers._smo_newton import FreeFace, newton_step
+from hullrank.solvers._smo_newton import FreeFace, free_rows, newton_step
 from hullrank.solvers._smo_primal import best_primal
 from hullrank.solvers._smo_start import Start, feasible_start, put_start
 from hullrank.solvers._smo_state import SmoState, make_state
@@ -27,7 +27,8 @@ Floats = NDArray[np.float64]
 MOST_THRESHOLDS = 200
 _FALL = 0.3  # of the demanded violation from one level to the next
 _FLOPS = 2e10  # of a Cholesky factorisation in float64, per second
-_DOUBT, _CLEAN = 2.0, 0.5  # times its price that sequential steps must have cost before a Newton step is taken
+_WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
+_CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
 _SECONDS_PER_STEP = 2e-6, 1.2e-9  # of a sequential step: fixed, and per sample
 
 
@@ -133,6 +134,7 @@ class Descent:
     def step(self, eps: float) -> bool:
         """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
         state, m = self.state, len(self.state.s)
+        self.face_size = len(np.unique(free_rows(state, None)[2])) if state.steps else 0
         seconds = _SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m
         affordable = (self.price(self.face_size) - self.spent) / seconds
         before = state.steps
@@ -148,13 +150,13 @@ class Descent:
         one went well. Before the first, two steps a sample."""
         if not size:
             return 2.0 * len(self.state.s) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * len(self.state.s))
-        return (_CLEAN if self.clean else _DOUBT) * (8e-3 + 1.5e-8 * size**2 + size**3 / 3 / _FLOPS)
+        return (_CLEAN if self.clean else 1.0) * (1.6e-2 + 3e-8 * size**2 + size**3 / 3 / _FLOPS)
 
     def newton(self, forced: bool) -> bool:
         """A Newton step, if it is worth its cost (``forced``: whatever it costs); whether it moved."""
         state = self.state
         face = FreeFace(state)
-        n = self.face_size = len(face.distinct)
+        n = len(face.distinct)
         if n < 2 or not (forced or self.spent >= self.price(n)):
             return False
         self.spent = 0.0
@@ -167,7 +169,7 @@ class Descent:
         dtype = np.float32 if ridge >= 1e-5 * unit * np.sqrt(n) else np.float64
         K = np.empty((n, n), dtype=dtype)
         self.gram.take(face.distinct).blocks(dtype).fill(None, K)
-        length = newton_step(face, K, ridge, dtype, self._times(face, exact=forced))
+        length = newton_step(face, K, ridge, dtype, self._times(face, exact=forced), 0.0 if forced else _WORTHWHILE)
         self.clean = length > 0.9
         self.damping = min(self.damping * 4.0, 10.0) if length < 0.5 else self.damping
         self.damping = max(self.damping / 5.0, 1e-2) if self.clean else self.damping
