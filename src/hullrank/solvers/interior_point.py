@@ -240,7 +240,7 @@ class _State:
             )
 
     def choose_step(self) -> float:
-        """Predictor and corrector, or a centring step where they are short; moves w and theta, and returns the length."""
+        """Predictor and corrector, or a centring step where they are short; moves w and theta, returns the length."""
         self._direction(0.0)
         step = min(1.0, 1 / self.worst)
         left = self.complementarity + step * self.first_order + step * step * self.second_order
