@@ -135,6 +135,22 @@ def test_the_keyboard_is_enough(page):
     assert css(page, "#detail")[0].text != top
 
 
+def test_turning_the_phone_draws_anew_and_keeps_what_was_set(page):
+    css(page, ".chips input")[0].click()
+    css(page, ".threshold")[0].send_keys("\ue012" * 5)
+    before, box = counts(page), css(page, ".plot")[0].get_dom_attribute("viewBox")
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    )
+    try:
+        page.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 50))")
+        assert css(page, ".plot")[0].get_dom_attribute("viewBox") != box
+        np.testing.assert_array_equal(counts(page), before)
+        assert len(css(page, "#line")) == 1
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_needs_no_sideways_scrolling_and_text_has_contrast(page, scheme):
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}

@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 
 from hullrank.exceptions import HullrankError
 from hullrank.plots._style import INK, axes_or_new, class_colours, plain, short
-from hullrank.plots.placement import Placement, place, place_by
+from hullrank.plots.placement import Placement, final_step, place, place_by
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class MarginDisplay:
             rows = type(X)(dict(zip(columns, rows.T, strict=True)))
         scores = np.asarray(estimator.score_samples(rows)).reshape(first.shape)
         placed = place_by(estimator, X, y)
-        support = getattr(estimator, "support_", None)
+        support = getattr(final_step(estimator), "support_", None)
         return cls(
             X=points,
             placement=placed,

@@ -47,11 +47,12 @@
   }
 
   // ------------------------------------------------------------------ score line
+  const state = { thresholds: facts.thresholds && [...facts.thresholds], shown: facts.grades.map(() => true) };
+
   function scoreLine() {
     const { points, grades, intervals } = facts;
     const n = grades.length;
-    const start = facts.thresholds === null ? null : [...facts.thresholds];
-    const thresholds = start === null ? null : [...start];
+    const { thresholds, shown } = state;
     const node = section("Score line", "line");
     put(node, "p", { class: "note" }, thresholds === null
       ? "Every dot is a row at its score. Point at one, or focus the picture and use the arrow keys."
@@ -62,10 +63,10 @@
     }
     const chips = put(node, "fieldset", { class: "chips" });
     put(chips, "legend", { class: "note" }, "Show");
-    const shown = grades.map(() => true);
     grades.forEach((grade, c) => {
       const label = put(chips, "label");
-      const box = put(label, "input", { type: "checkbox", checked: "" });
+      const box = put(label, "input", { type: "checkbox" });
+      box.checked = shown[c];
       put(label, "span", { class: "swatch", style: `background:${colour(c, n)}` });
       put(label, "span", {}, grade);
       box.addEventListener("change", () => { shown[c] = box.checked; draw(); });
@@ -164,7 +165,7 @@
     });
     if (thresholds !== null) {
       const reset = put(node, "button", { type: "button" }, "Reset thresholds");
-      reset.addEventListener("click", () => { start.forEach((t, j) => { thresholds[j] = t; }); draw(); });
+      reset.addEventListener("click", () => { facts.thresholds.forEach((t, j) => { thresholds[j] = t; }); draw(); });
     }
 
     function draw() {
@@ -182,6 +183,7 @@
       if (matrix !== null) matrix(points, guess, shown);
     }
     draw();
+    return node;
   }
 
   function confusion(parent) {
@@ -300,7 +302,16 @@
       typeof value === "number" && !Number.isInteger(value) ? value.toPrecision(8) : String(value)]));
   }
 
-  if (facts.points !== null) scoreLine();
+  if (facts.points !== null) {
+    let node = scoreLine(), width = node.clientWidth;
+    window.addEventListener("resize", () => {
+      if (Math.abs(node.clientWidth - width) < 60) return;
+      node.remove();
+      node = scoreLine();
+      main.prepend(node);
+      width = node.clientWidth;
+    });
+  }
   if (facts.edges.length) orderGraph();
   worstPairs();
   weights();
