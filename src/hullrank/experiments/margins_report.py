@@ -66,7 +66,7 @@ def rating_tables(results: Results, datasets: Sequence[str], sizes: Sequence[int
             texts = [f"{c.mean():.3f} ± {c.std(ddof=1):.3f}" for c in v.T]
             ratio = v[:, 1].mean() / v[:, 0].mean()
             rows.append((dataset, str(size), *texts, f"{ratio:.2f}", f"{paired_t_test(*v.T):.1e}", str(len(v))))
-    columns = ("ratings of", "training items", *methods, "ratio", "t-test p", "users")
+    columns = ("ratings of", "training items", *methods, "ratio", "t-test p", "runs")
     printed = ", ".join(f"{method} about {value}" for method, value in RATINGS.items())
     note = f"Published, on EachMovie (ratings on six levels; withdrawn): {printed}; a ratio of 1.8."
     tables = [ResultTable("margins-ratings", "Mean |predicted - true rating|", columns, rows, (note,))] if rows else []
