@@ -83,6 +83,8 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         Kernel coefficients of the support vectors.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of every class.
+    gamma_ : float
+        The number behind ``gamma``; with a kernel that is not precomputed.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int

@@ -101,6 +101,8 @@ class FixedMarginClassifier(_MarginClassifier):
         Kernel coefficients of the support vectors.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of every class.
+    gamma_ : float
+        The number behind ``gamma``; with a kernel that is not precomputed.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -246,6 +248,8 @@ class NuMarginClassifier(_MarginClassifier):
         Kernel coefficients of the support vectors.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of every class.
+    gamma_ : float
+        The number behind ``gamma``; with a kernel that is not precomputed.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -410,6 +414,8 @@ class SumOfMarginsClassifier(_MarginClassifier):
         Kernel coefficients of the support vectors.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of every class.
+    gamma_ : float
+        The number behind ``gamma``; with a kernel that is not precomputed.
     n_iter_ : int
     certificate_ : Certificate
         Of the problem with 1/2 |w|^2.

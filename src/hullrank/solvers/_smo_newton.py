@@ -59,8 +59,9 @@ class FreeFace:
         return mean
 
     def solver(self, gram: Any, ridge: float, dtype: Any) -> Callable[[Floats], Floats] | None:
-        """R -> M^-1 R. Rows of one sample share a kernel row, so K is factored over distinct samples only."""
-        M = np.array(gram, dtype=dtype, order="F")
+        """R -> M^-1 R, in the memory of ``gram``. Rows of one sample share a kernel row: only distinct samples count."""
+        unit = max(float(np.mean(gram.diagonal())), 1e-300)
+        M = gram.T  # the same matrix, in the order that LAPACK overwrites in place
         mean_curvature = np.zeros(len(self.distinct))
         mean_curvature[self.where] = self.curvature_of_mean
         M[np.diag_indices(len(M))] += ((mean_curvature + ridge) / self.count).astype(dtype)
@@ -68,7 +69,7 @@ class FreeFace:
         factor, failed = potrf(M, lower=1, overwrite_a=1, clean=0)
         if failed:
             return None
-        stiffness = np.maximum(self.curvature_of_difference + ridge, 1e-5 * max(float(np.mean(np.diag(gram))), 1e-300))
+        stiffness = np.maximum(self.curvature_of_difference + ridge, 1e-5 * unit)
 
         def inverse(R: Floats) -> Floats:
             mean = self.average(R)
