@@ -22,11 +22,10 @@ from hullrank.problem.pairs import PairCharge, PairProblem
 from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
-NARROW = 1e-3  # window from which its pairs are tried on the margin itself
 DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
 PATIENCE = 15  # steps without progress
-MANY_STEPS = 3  # in one window: beyond, the next is followed carefully
+MANY_STEPS = 3  # in one window: beyond, the next ones are followed carefully
 RESIDUAL = 0.03  # of conjugate gradients, relative
 
 Window = tuple[float, float, float]  # margins low and high, and the slope of the multipliers between them
@@ -72,6 +71,7 @@ class PairSearch:
         self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
         self.factor: Any = None  # of the Hessian, while it serves
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
+        self.careful = False
         self.point = self.best = self.at(w, width)
 
     def restart(self, w: Floats, width: float) -> None:
@@ -120,11 +120,11 @@ class PairSearch:
         loose, wanted = p.charge.complementarity, 0.3 * tol * p.objective
         if loose <= max(p.distance, 1.5 * wanted):
             return
-        careful = self.steps > MANY_STEPS
+        self.careful = self.careful or self.steps > MANY_STEPS
         ratio = (max(wanted, 0.0) / loose) ** 0.5
-        self.point = self._point(p.w, p.scores, p.width * min(max(ratio, 0.3 if careful else 0.1), 0.7), p.charge.at)
+        self.point = self._point(p.w, p.scores, p.width * min(max(ratio, 0.3 if self.careful else 0.1), 0.7), p.charge.at)
         self.factor, self.steps = None, 0
-        if careful:
+        if self.careful:
             self._predict(p)
             self.factor = None
 
@@ -149,9 +149,9 @@ class PairSearch:
         return PairPoint(w, scores, charge, w + self.problem.X.T @ charge.coef, width)
 
     def _vertices(self) -> list[PairPoint]:
-        """A candidate whose pairs in the window lie exactly on the margin, once the window is narrow."""
+        """A candidate whose pairs in the window lie exactly on the margin, once the window holds the gap up."""
         p = self.point
-        found = vertex(self.problem, p.scores, p.width) if p.width < NARROW else None
+        found = vertex(self.problem, p.scores, p.width) if p.distance <= p.charge.complementarity else None
         if found is None:
             return []
         w, charge = found
