@@ -16,7 +16,8 @@ from hullrank.experiments.base import Cell, Experiment, Record, Report, Results,
 from hullrank.experiments.data import BUNDLED, SEED, generator, hold_out, load_sheet, standardise
 from hullrank.experiments.margins_report import conic_tables, ordinal_tables, rating_tables
 from hullrank.experiments.tuning import choose
-from hullrank.models.margins import FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
+from hullrank.models.driven_margins import NuMarginClassifier, SumOfMarginsClassifier
+from hullrank.models.margins import FixedMarginClassifier
 
 FIXED, PRANK, REST = "fixed margin", "PRank", "one-vs-rest SVM"
 CONIC, RATINGS, MOVIELENS = "conic classes", "ratings", "movielens_100k"

@@ -1,0 +1,352 @@
+"""Ordinal classification whose margins a linear term drives: nu margin, sum of margins (Shashua and Levin 2002)."""
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from hullrank.data import Samples
+from hullrank.exceptions import InfeasibleParameterError
+from hullrank.models.base import fitting
+from hullrank.models.intervals import has_collapsed, warn_collapsed
+from hullrank.models.margins import SOLVER_CONSTRAINTS, MarginClassifier
+from hullrank.problem.intervals import IntervalProblem, nu_margin_problem, sum_of_margins_problem
+from hullrank.solvers.base import Solution
+from hullrank.solvers.parameter_range import collapse_drive, unbounded_drive
+
+
+class NuMarginClassifier(MarginClassifier):
+    """Ordinal classifier whose margin is chosen by nu, the share of margin errors it tolerates.
+
+    Minimises 1/2 |w|^2 - nu rho + (1/N) sum xi over rows with margin rho >= 0 (Shashua and Levin (32)), N the number
+    of rows (two per sample of an inner class). When rho > 0, the share of margin errors is at most nu, and that of
+    support vectors at least nu. With two classes it is scikit-learn's NuSVC up to scale.
+
+    Parameters
+    ----------
+    nu : float or "auto", default="auto"
+        Between the value below which the ranking collapses and the largest feasible one; "auto" is their middle.
+    classes : sequence of labels, default=None
+        The classes from lowest to highest, where y does not say it itself.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
+        A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X).
+    degree : int, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=0.0
+        Constant of the poly and sigmoid kernels.
+    cache_size : float, default=500
+        Megabytes of kernel rows kept while solving.
+    approximation : {None, "nystroem"} or int, default=None
+        Number of samples that span an approximate kernel ("nystroem": 1000), for data too large for exact work; the
+        certificate then says by how much the gap for the kernel itself is open.
+    tol : float, default=1e-6
+        Relative duality gap at which the solver stops.
+    max_iter : int, default=200
+        Most iterations of the solver.
+    verbose : int, default=0
+        Whether the solver reports its iterations.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, lowest first.
+    nu_ : float
+        The nu that was used.
+    margin_ : float
+        Half the distance between neighbouring classes, rho.
+    order_ : OrderGraph
+    coef_ : ndarray of shape (n_features,)
+        Only with the linear kernel.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+    intervals_ : ndarray of shape (n_classes, 2)
+        Where every class lies on the score line; infinite where nothing lies beyond.
+    support_ : ndarray of shape (n_SV,)
+        Numbers of the support vectors; this and the next three only with a kernel.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        Empty if the kernel is precomputed.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Kernel coefficients of the support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of every class.
+    gamma_ : float
+        The number behind ``gamma``; with a kernel that is not precomputed.
+    n_iter_ : int
+    certificate_ : Certificate
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    References
+    ----------
+    A. Shashua, A. Levin: Ranking with large margin principle: two approaches. NIPS 2002.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "nu": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        **SOLVER_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        nu: float | str = "auto",
+        *,
+        classes: Any = None,
+        kernel: Any = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cache_size: float = 500,
+        approximation: int | str | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        verbose: int = 0,
+    ) -> None:
+        self.nu = nu
+        self.classes = classes
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.approximation = approximation
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> "NuMarginClassifier":
+        """Learn the score, the thresholds and the margin.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Price of each sample's slack; a weight is a repetition.
+
+        Returns
+        -------
+        self : object
+        """
+        labels, order, samples = self._check_samples(X, y, sample_weight, discrete=True)
+        nu, problem = self._state(samples)
+        solution = self._solve(problem, order, samples)
+        self._store(labels, order, problem, samples, solution)
+        self.nu_, self.margin_ = nu, float(solution.thresholds[-1])
+        if has_collapsed(self.intervals_, solution.scores):
+            low, high = self._range(samples)
+            warn_collapsed(
+                f"nu={nu:g} is too small for these data; {_advice(f'{low:.4g} < nu <= {high:.4g}', low, high)}"
+            )
+        return self
+
+    def _state(self, samples: Samples) -> tuple[float, IntervalProblem]:
+        """The problem at an nu that is feasible."""
+        if self.nu == "auto":
+            nu = float(np.mean(self._range(samples)))
+        else:
+            nu = float(self.nu)
+            high = self._largest(samples)
+            if nu > high * (1 + 1e-9):
+                low = self._range(samples)[0]
+                raise InfeasibleParameterError(
+                    f"nu={nu:g} is infeasible for these data: the problem is unbounded; "
+                    + _advice(f"{low:.4g} < nu <= {high:.4g}", low, high)
+                )
+        return nu, nu_margin_problem(samples.n_classes, nu, _row_weight(samples))
+
+    def _largest(self, samples: Samples) -> float:
+        return unbounded_drive(nu_margin_problem(samples.n_classes, 1.0, 1.0), samples) / _row_weight(samples)
+
+    def _range(self, samples: Samples) -> tuple[float, float]:
+        """Where the ranking begins, and the largest feasible nu."""
+        features = self._as_features(samples)
+        drive = collapse_drive(nu_margin_problem(samples.n_classes, 1.0, 1.0), features) if features else 0.0
+        high = self._largest(samples)
+        return min(drive / _row_weight(samples), high), high
+
+
+def _advice(span: str, low: float, high: float) -> str:
+    """The range that works, or that there is none."""
+    if low >= high * (1 - 1e-6):
+        return "no other value gives a ranking of them either; use FixedMarginClassifier"
+    return f"use {span}, or 'auto'"
+
+
+def _row_weight(samples: Samples) -> float:
+    """N: the total weight of the rows, one for each side on which a class has a neighbour."""
+    per_class = np.bincount(samples.codes, samples.weights, samples.n_classes)
+    return float(2 * per_class.sum() - per_class[0] - per_class[-1])
+
+
+class SumOfMarginsClassifier(MarginClassifier):
+    """Ordinal classifier that maximises the sum of the margins between neighbouring classes.
+
+    Minimises sum_j (a_j - b_j) + C sum xi subject to |w| <= 1, class j below a_j and class j + 1 above b_j, with
+    a_j <= b_j <= a_{j+1} (Shashua and Levin (14)-(20)); solved with 1/2 |w|^2 in place of |w| <= 1, which has the same
+    direction, and normalised afterwards. With two classes it is scikit-learn's NuSVC with nu = 2 / (C m).
+
+    Parameters
+    ----------
+    C : float or "auto", default="auto"
+        Price of slack. Below a smallest value the problem is unbounded, above a largest one w = 0 is optimal; "auto"
+        is min(2 Cmin, sqrt(Cmin Cmax)). Small C makes inner classes vanish.
+    classes : sequence of labels, default=None
+        The classes from lowest to highest, where y does not say it itself.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
+        A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X).
+    degree : int, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=0.0
+        Constant of the poly and sigmoid kernels.
+    cache_size : float, default=500
+        Megabytes of kernel rows kept while solving.
+    approximation : {None, "nystroem"} or int, default=None
+        Number of samples that span an approximate kernel ("nystroem": 1000), for data too large for exact work; the
+        certificate then says by how much the gap for the kernel itself is open.
+    tol : float, default=1e-6
+        Relative duality gap at which the solver stops.
+    max_iter : int, default=200
+        Most iterations of the solver.
+    verbose : int, default=0
+        Whether the solver reports its iterations.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, lowest first.
+    C_ : float
+        The C that was used.
+    order_ : OrderGraph
+    coef_ : ndarray of shape (n_features,)
+        Of norm 1.
+        Only with the linear kernel.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        Midpoints of a_j and b_j.
+    intervals_ : ndarray of shape (n_classes, 2)
+        [b_{c-1}, a_c] for every class; infinite where nothing lies beyond.
+    support_ : ndarray of shape (n_SV,)
+        Numbers of the support vectors; this and the next three only with a kernel.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        Empty if the kernel is precomputed.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Kernel coefficients of the support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of every class.
+    gamma_ : float
+        The number behind ``gamma``; with a kernel that is not precomputed.
+    n_iter_ : int
+    certificate_ : Certificate
+        Of the problem with 1/2 |w|^2.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    References
+    ----------
+    A. Shashua, A. Levin: Ranking with large margin principle: two approaches. NIPS 2002.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        **SOLVER_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        C: float | str = "auto",
+        *,
+        classes: Any = None,
+        kernel: Any = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cache_size: float = 500,
+        approximation: int | str | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.classes = classes
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.approximation = approximation
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> "SumOfMarginsClassifier":
+        """Learn the score and the margins.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Price of each sample's slack; a weight is a repetition.
+
+        Returns
+        -------
+        self : object
+        """
+        labels, order, samples = self._check_samples(X, y, sample_weight, discrete=True)
+        C = self._choose_C(samples)
+        problem = sum_of_margins_problem(len(labels.classes), C)
+        solution = self._normalised(self._solve(problem, order, samples), samples)
+        self._store(labels, order, problem, samples, solution)
+        self.C_ = C
+        return self
+
+    def _choose_C(self, samples: Samples) -> float:
+        low = self._smallest(samples)
+        if self.C == "auto":
+            high = self._largest(samples)
+            return float(min(2 * low, np.sqrt(low * high))) if high > low else low
+        C = float(self.C)
+        if low * (1 - 1e-9) > C:
+            high = self._largest(samples)
+            raise InfeasibleParameterError(
+                f"C={C:g} is too small for these data: the problem is unbounded; "
+                + _advice(f"{low:.4g} <= C < {high:.4g}", low, high)
+            )
+        return C
+
+    def _normalised(self, solution: Solution, samples: Samples) -> Solution:
+        """Scaled to |w| = 1; an optimum of w = 0 is an error for an explicit C, a warning for "auto"."""
+        norm = self._norm(solution)
+        proven_zero = solution.certificate.status is Status.CONVERGED and solution.certificate.primal >= 0
+        if np.ptp(solution.scores) > 0 and not proven_zero:
+            return replace(
+                solution,
+                coef=solution.coef / norm,
+                thresholds=solution.thresholds / norm,
+                scores=solution.scores / norm,
+            )
+        if self.C != "auto":
+            low, high = self._smallest(samples), self._largest(samples)
+            raise InfeasibleParameterError(
+                f"C={self.C:g} is too large for these data: w = 0 is optimal; "
+                + _advice(f"{low:.4g} <= C < {high:.4g}", low, high)
+            )
+        warn_collapsed("no C gives a ranking of these data by the sum of margins; use FixedMarginClassifier")
+        return replace(
+            solution, coef=np.zeros_like(solution.coef), thresholds=np.zeros_like(solution.thresholds),
+            scores=np.zeros_like(solution.scores),
+        )  # fmt: skip
+
+    def _smallest(self, samples: Samples) -> float:
+        return 1 / unbounded_drive(sum_of_margins_problem(samples.n_classes, 1.0), samples)
+
+    def _largest(self, samples: Samples) -> float:
+        features = self._as_features(samples)
+        drive = collapse_drive(sum_of_margins_problem(samples.n_classes, 1.0), features) if features else 0.0
+        return 1 / drive if drive > 0 else float("inf")
