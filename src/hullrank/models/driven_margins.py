@@ -12,6 +12,7 @@ from hullrank.exceptions import InfeasibleParameterError
 from hullrank.models.base import fitting
 from hullrank.models.intervals import has_collapsed, warn_collapsed
 from hullrank.models.margins import SOLVER_CONSTRAINTS, MarginClassifier
+from hullrank.problem.certificate import Status
 from hullrank.problem.intervals import IntervalProblem, nu_margin_problem, sum_of_margins_problem
 from hullrank.solvers.base import Solution
 from hullrank.solvers.parameter_range import collapse_drive, unbounded_drive

@@ -8,7 +8,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from hullrank.models._kernel import KERNEL_CONSTRAINTS
 from hullrank.models.base import OrdinalClassifierMixin, fitting
 from hullrank.models.intervals import EQUAL_SCORES, IntervalEstimator, has_collapsed, warn_collapsed
-from hullrank.problem.certificate import Status
 from hullrank.problem.intervals import Charge, fixed_margin_problem
 
 CHARGES = {"hinge": Charge.HINGE, "squared_hinge": Charge.SQUARED_HINGE}
