@@ -39,8 +39,8 @@ def warn_unless_converged(certificate: Certificate, tol: float, suspect: str = "
     """A solver that did not reach ``tol`` says so, and names what to change."""
     if certificate.status is not Status.CONVERGED:
         warnings.warn(
-            f"{certificate.solver} ended with status '{certificate.status}' after {certificate.iterations} iterations at a "
-            f"relative gap of {certificate.relative_gap:.2g} (tol={tol:g}); {suspect}",
+            f"{certificate.solver} ended with status '{certificate.status}' after {certificate.iterations} iterations "
+            f"at a relative gap of {certificate.relative_gap:.2g} (tol={tol:g}); {suspect}",
             ConvergenceWarning,
             stacklevel=6,
         )

@@ -31,39 +31,35 @@ SWAPPED = "SVM multi Delta-SP"
 HERBRICH = "Herbrich, Graepel and Obermayer 2000"
 BERTSIMAS = "Bertsimas, Chang and Rudin 2010"
 
+HULL = ("classes", "any acyclic", "fixed")
+CHAIN = ("classes", "chain")
+PAIRS = ("samples", "full", "fixed", "per pair")
+
 CATALOGUE = (
-    Method("convex-hull ranking", FUNG, "ConvexHullRanker", "classes", "any acyclic", "fixed", "per sample", "squared hinge"),
+    Method("convex-hull ranking", FUNG, "ConvexHullRanker", *HULL, "per sample", "squared hinge"),
     Method(
-        "convex-hull ranking, hinge", FUNG, "ConvexHullRanker", "classes", "any acyclic", "fixed", "per sample", "hinge",
-        {"loss": "hinge"},
+        "convex-hull ranking, hinge", FUNG, "ConvexHullRanker", *HULL, "per sample", "hinge", {"loss": "hinge"}
     ),
     Method(
-        "convex-hull ranking, free intervals", FUNG, "ConvexHullRanker", "classes", "any acyclic", "fixed", "per sample",
-        "squared hinge", {"intervals": "free"},
+        "convex-hull ranking, free intervals", FUNG, "ConvexHullRanker", *HULL, "per sample", "squared hinge",
+        {"intervals": "free"},
     ),
     Method(
-        "convex-hull ranking by edges", FUNG, "ConvexHullRanker", "classes", "any acyclic", "fixed", "per edge",
-        "squared hinge", {"slack": "edge"},
+        "convex-hull ranking by edges", FUNG, "ConvexHullRanker", *HULL, "per edge", "squared hinge", {"slack": "edge"}
     ),
+    Method("fixed margin, immediate thresholds", SHASHUA, "FixedMarginClassifier", *CHAIN, "fixed", "per side", "hinge"),
     Method(
-        "fixed margin, immediate thresholds", SHASHUA, "FixedMarginClassifier", "classes", "chain", "fixed", "per side",
-        "hinge",
-    ),
-    Method(
-        "fixed margin, all thresholds", CHU, "FixedMarginClassifier", "classes", "chain", "fixed", "per threshold", "hinge",
+        "fixed margin, all thresholds", CHU, "FixedMarginClassifier", *CHAIN, "fixed", "per threshold", "hinge",
         {"thresholds": "all"},
     ),
     Method(
-        "fixed margin, squared", SHASHUA, "FixedMarginClassifier", "classes", "chain", "fixed", "per side",
-        "squared hinge", {"loss": "squared_hinge"},
-    ),
-    Method("nu margin", SHASHUA, "NuMarginClassifier", "classes", "chain", "nu", "per side", "hinge"),
-    Method("sum of margins", SHASHUA, "SumOfMarginsClassifier", "classes", "chain", "sum", "per side", "hinge"),
-    Method("swapped pairs", SWAPPED, "SwappedPairsRanker", "samples", "full", "fixed", "per pair", "hinge"),
-    Method(
-        "swapped pairs, squared", SWAPPED, "SwappedPairsRanker", "samples", "full", "fixed", "per pair", "squared hinge",
+        "fixed margin, squared", SHASHUA, "FixedMarginClassifier", *CHAIN, "fixed", "per side", "squared hinge",
         {"loss": "squared_hinge"},
     ),
+    Method("nu margin", SHASHUA, "NuMarginClassifier", *CHAIN, "nu", "per side", "hinge"),
+    Method("sum of margins", SHASHUA, "SumOfMarginsClassifier", *CHAIN, "sum", "per side", "hinge"),
+    Method("swapped pairs", SWAPPED, "SwappedPairsRanker", *PAIRS, "hinge"),
+    Method("swapped pairs, squared", SWAPPED, "SwappedPairsRanker", *PAIRS, "squared hinge", {"loss": "squared_hinge"}),
     Method("sampled pairs", HERBRICH, "SampledPairsRanker", "samples", "random pairs", "fixed", "per pair", "hinge"),
     Method("exact AUC", BERTSIMAS, "ExactRanker", "samples", "full", "any", "per pair", "0-1"),
 )  # fmt: skip
