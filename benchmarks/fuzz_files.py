@@ -1,6 +1,6 @@
 """Feed damaged and hostile files to the readers: each is read or refused, quickly, in bounded memory, running nothing.
 
-    python benchmarks/fuzz_files.py --inputs 100000 [--seed 0] [--quick]
+    python benchmarks/fuzz_files.py --inputs 100000 [--seed 0] [--only models|tables] [--quick]
 
 Model files are mutated as bytes, and as header trees and arrays that are signed anew (so that the digest does not stop
 them early); tables are mutated in every format. Anything but a HullrankError, an input that takes more than two seconds
@@ -176,6 +176,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=100_000, help="inputs for each of the two families")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=["models", "tables"], help="one family alone")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     n = 2_000 if options.quick else options.inputs
@@ -200,7 +201,7 @@ def main():
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         armed = watch()
         armed["on"] = True
-        for family in ("models", "tables"):
+        for family in [options.only] if options.only else ["models", "tables"]:
             start, read, slowest = time.perf_counter(), 0, 0.0
             for _ in range(n):
                 began = time.perf_counter()

@@ -211,12 +211,33 @@ def _read_jsonl(content: _Content, name: str) -> pl.DataFrame:
 
 
 def _read_binary(content: _Content, name: str) -> pl.DataFrame:
-    read, what = (pl.read_parquet, "Parquet") if content.head[:4] == b"PAR1" else (pl.read_ipc, "Arrow")
+    is_parquet = content.head[:4] == b"PAR1"
+    try:
+        return _read_by_pyarrow(content.stream(), is_parquet)
+    except ImportError:
+        read = pl.read_parquet if is_parquet else pl.read_ipc
+    except (OSError, ValueError, LookupError, TypeError, NotImplementedError, MemoryError) as error:
+        raise TableError(_binary_problem(name, is_parquet, error)) from error
     try:
         return read(content.stream())
     except _REFUSALS as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise TableError(f"{name} cannot be read as {what}: {reason}") from error
+        raise TableError(_binary_problem(name, is_parquet, error)) from error
+
+
+def _read_by_pyarrow(stream: Any, is_parquet: bool) -> pl.DataFrame:
+    """PyArrow survives damaged sizes and offsets at which Polars panics or aborts."""
+    from pyarrow import ipc, parquet
+
+    table = parquet.read_table(stream) if is_parquet else ipc.open_file(stream).read_all()
+    table.validate(full=True)
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _binary_problem(name: str, is_parquet: bool, error: BaseException) -> str:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return f"{name} cannot be read as {'Parquet' if is_parquet else 'Arrow'}: {reason}"
 
 
 def _read_svmlight(content: _Content, name: str, n_features: int | None) -> SparseTable:
