@@ -31,7 +31,7 @@ _HOME = {
 }
 _SUBPACKAGES = ("metrics", "exceptions", "datasets", "io", "plots")
 
-__all__ = ["__version__", *_HOME, *_SUBPACKAGES]  # noqa: PLE0604
+__all__ = ["__version__", *_HOME, *_SUBPACKAGES]
 
 
 def __getattr__(name: str) -> Any:

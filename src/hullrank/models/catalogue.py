@@ -47,7 +47,9 @@ CATALOGUE = (
     Method(
         "convex-hull ranking by edges", FUNG, "ConvexHullRanker", *HULL, "per edge", "squared hinge", {"slack": "edge"}
     ),
-    Method("fixed margin, immediate thresholds", SHASHUA, "FixedMarginClassifier", *CHAIN, "fixed", "per side", "hinge"),
+    Method(
+        "fixed margin, immediate thresholds", SHASHUA, "FixedMarginClassifier", *CHAIN, "fixed", "per side", "hinge"
+    ),
     Method(
         "fixed margin, all thresholds", CHU, "FixedMarginClassifier", *CHAIN, "fixed", "per threshold", "hinge",
         {"thresholds": "all"},
