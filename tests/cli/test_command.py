@@ -97,6 +97,16 @@ def test_numeric_grades_need_no_order_and_edges_may_state_one(run, csv, tmp_path
     assert load(tmp_path / "e.hull")[-1].order_.edges == [(1, 3), (2, 3)]
 
 
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_a_column_that_carries_its_order_needs_no_option(run, tmp_path, ending):
+    path, out = tmp_path / f"data.{ending}", tmp_path / "m.hull"
+    frame = table().cast({"grade": pl.Enum(["poor", "fair", "good"])})
+    (frame.write_parquet if ending == "parquet" else frame.write_ipc)(path)
+    done = run("fit", path, "-t", "grade", *WORDS, "-o", out, "--json")
+    assert done.code == 0, done.err
+    assert load(out)[-1].classes_.tolist() == ["poor", "fair", "good"]
+
+
 def test_rank_writes_every_row_once_best_first(run, fitted, tmp_path):
     for ending in ("csv", "parquet", "jsonl", "tsv", "feather"):
         out = tmp_path / f"ranked.{ending}"
