@@ -17,7 +17,7 @@ from hullrank.solvers.pairs_search import WIDEST, PairPoint, PairSearch
 
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
 SOFTER = 30.0  # ratio of one C to the next smaller one
-SHORT_STEPS = {"squared_hinge": 4, "hinge": 25}  # in a row: then C is stiff
+SHORT_STEPS = {"squared_hinge": 4, "hinge": 10}  # in a row: then C is stiff
 
 
 def solve_pairs(problem: PairProblem, *, tol: float = 1e-4, max_iter: int = 200, verbose: int = 0) -> Solution:
@@ -70,10 +70,10 @@ def _run(search: PairSearch, tol: float, max_iter: int, verbose: int) -> Status:
         return status
     softer = PairSearch(replace(problem, C=problem.C / SOFTER), np.zeros_like(search.point.w), WIDEST)
     _run(softer, tol if problem.loss == "hinge" else 1e-2, max_iter, verbose)
-    search.restart(softer.best.w, min(3 * softer.best.width, WIDEST))
+    search.restart(softer.best.w, WIDEST)
     if problem.loss == "hinge":
         search.offer(_hardened(search, softer))
-    return search.run(tol, search.iterations + max_iter, verbose)
+    return search.run(tol, search.iterations + max_iter, verbose, short_steps=10 * SHORT_STEPS[problem.loss])
 
 
 def _hardened(search: PairSearch, softer: PairSearch) -> PairPoint:

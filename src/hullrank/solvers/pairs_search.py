@@ -26,6 +26,8 @@ DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
 PATIENCE = 15  # steps without progress
 MANY_STEPS = 3  # in one window: beyond, the next ones are followed carefully
+CAREFUL = 0.3  # ratio of one window to the next from which the pairs in it are followed
+EXACT = 1e-9  # window of a point without one
 RESIDUAL = 0.03  # of conjugate gradients, relative
 
 Window = tuple[float, float, float]  # margins low and high, and the slope of the multipliers between them
@@ -71,12 +73,13 @@ class PairSearch:
         self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
         self.factor: Any = None  # of the Hessian, while it serves
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
-        self.careful = False
+        self.anchor: PairPoint | None = None  # the last solution in its window
+        self.shrink = 0.1  # ratio of one window to the next
         self.point = self.best = self.at(w, width)
 
     def restart(self, w: Floats, width: float) -> None:
         """Go on from other weights."""
-        self.factor, self.short_steps, self.steps = None, 0, 0
+        self.factor, self.short_steps, self.steps, self.anchor = None, 0, 0, None
         self.point = self.at(w, width)
         self.offer(self.point)
 
@@ -94,7 +97,9 @@ class PairSearch:
         while self.best.gap > tol * self.best.objective:
             if self.iterations >= max_iter:
                 return Status.MAX_ITER
-            if self.iterations - last_progress >= PATIENCE or self.short_steps >= short_steps:
+            if self.short_steps >= short_steps and not self._retreat():
+                return Status.STALLED
+            if self.iterations - last_progress >= PATIENCE:
                 return Status.STALLED
             self._narrow(tol)
             value, gap = self.point.value, self.best.gap
@@ -120,11 +125,24 @@ class PairSearch:
         loose, wanted = p.charge.complementarity, 0.3 * tol * p.objective
         if loose <= max(p.distance, 1.5 * wanted):
             return
-        self.careful = self.careful or self.steps > MANY_STEPS
-        ratio = (max(wanted, 0.0) / loose) ** 0.5
-        self.point = self._point(p.w, p.scores, p.width * min(max(ratio, 0.3 if self.careful else 0.1), 0.7), p.charge.at)
-        self.factor, self.steps = None, 0
-        if self.careful:
+        if self.steps > MANY_STEPS:
+            self.shrink = max(self.shrink, CAREFUL)
+        self._shrink(p, min((max(wanted, 0.0) / loose) ** 0.5, 0.7))
+
+    def _retreat(self) -> bool:
+        """Return to the last solution and shrink its window less; False where there is none, or no room left."""
+        if self.anchor is None or self.shrink > 0.9:
+            return False
+        self.shrink = max(self.shrink, CAREFUL) ** 0.5
+        self._shrink(self.anchor, 0.0)
+        return True
+
+    def _shrink(self, p: PairPoint, ratio: float) -> None:
+        """From the solution p in its window to one narrower by ``ratio``, but not by more than the shrink allowed."""
+        self.anchor = p
+        self.point = self._point(p.w, p.scores, p.width * max(ratio, self.shrink), p.charge.at)
+        self.factor, self.steps, self.short_steps = None, 0, 0
+        if self.shrink >= CAREFUL:
             self._predict(p)
             self.factor = None
 
@@ -155,7 +173,7 @@ class PairSearch:
         if found is None:
             return []
         w, charge = found
-        return [PairPoint(w, self.problem.X @ w, charge, w + self.problem.X.T @ charge.coef, p.width)]
+        return [PairPoint(w, self.problem.X @ w, charge, w + self.problem.X.T @ charge.coef, EXACT)]
 
     def _step(self) -> None:
         """One Newton direction, followed until the slope no longer rises steeply."""
