@@ -216,7 +216,7 @@ def _read_binary(content: _Content, name: str) -> pl.DataFrame:
         return _read_by_pyarrow(content.stream(), is_parquet)
     except ImportError:
         read = pl.read_parquet if is_parquet else pl.read_ipc
-    except (OSError, ValueError, LookupError, TypeError, NotImplementedError, MemoryError) as error:
+    except (*_REFUSALS, OSError, LookupError, TypeError, NotImplementedError, MemoryError) as error:
         raise TableError(_binary_problem(name, is_parquet, error)) from error
     try:
         return read(content.stream())
