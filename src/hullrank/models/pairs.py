@@ -260,7 +260,7 @@ class SampledPairsRanker(PairRanker):
 
     See Also
     --------
-    SwappedPairsRanker : The same over all pairs, usually faster.
+    SwappedPairsRanker : The same over all pairs, in about the same time.
 
     Examples
     --------
