@@ -59,7 +59,7 @@ class FreeFace:
         return mean
 
     def solver(self, gram: Any, ridge: float, dtype: Any) -> Callable[[Floats], Floats] | None:
-        """R -> M^-1 R, in the memory of ``gram``. Rows of one sample share a kernel row: only distinct samples count."""
+        """R -> M^-1 R, in the memory of ``gram``; rows of one sample share a kernel row, so each is factored once."""
         unit = max(float(np.mean(gram.diagonal())), 1e-300)
         M = gram.T  # the same matrix, in the order that LAPACK overwrites in place
         mean_curvature = np.zeros(len(self.distinct))

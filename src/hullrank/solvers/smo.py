@@ -134,7 +134,8 @@ class Descent:
     def step(self, eps: float) -> bool:
         """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
         state, m = self.state, len(self.state.s)
-        self.face_size = len(np.unique(free_rows(state, None)[2])) if state.steps else 0
+        if self.spent > _CLEAN * self.price(1):
+            self.face_size = len(np.unique(free_rows(state, None)[2]))
         seconds = _SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m
         affordable = (self.price(self.face_size) - self.spent) / seconds
         before = state.steps
