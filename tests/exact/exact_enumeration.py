@@ -4,8 +4,6 @@ Every open cell has a vertex direction in its closure; the pairs tied there are 
 at which they change, so all cells are reached by exact lexicographic perturbation.
 """
 
-from itertools import combinations
-
 import numpy as np
 
 
@@ -28,25 +26,30 @@ def _vertices(rows):
     if rows.shape[1] == 2:
         found = np.c_[-rows[:, 1], rows[:, 0]]
     else:
-        a, b = np.array(list(combinations(range(len(rows)), 2)), dtype=int).reshape(-1, 2).T
-        found = np.cross(rows[a], rows[b])
+        a, b = np.triu_indices(len(rows), 1)
+        found = _cross(rows[a], rows[b])
         found = found[found.any(axis=1)]
         if not len(found):  # all rows on one line
-            found = np.cross(rows[:1], [[1, 0, 0]] if rows[0, 1:].any() else [[0, 1, 0]])
+            found = _cross(rows[:1], np.array([[1, 0, 0]] if rows[0, 1:].any() else [[0, 1, 0]]))
     found = found // np.gcd.reduce(found, axis=1)[:, None]
     return np.unique(np.r_[found, -found], axis=0)
 
 
 def _around(tied, z):
     """Pairs of successive perturbations (m, 2, d) that reach every cell around z."""
-    none = np.zeros((1, len(z)), dtype=np.int64)
+    sides = np.array([tied[0], -tied[0]])
     if len(z) == 2:
-        return np.stack([np.stack([side * tied[0], none[0]]) for side in (1, -1)])
-    ends = np.cross(z, tied)
+        return np.stack([sides, np.zeros_like(sides)], axis=1)
+    ends = _cross(z[None, :], tied)
     ends = np.unique(np.r_[ends, -ends] // np.gcd.reduce(np.r_[ends, ends], axis=1)[:, None], axis=0)
-    between = [np.stack([a + b, none[0]]) for a, b in combinations(ends, 2)]
-    beside = [np.stack([e, side * tied[0]]) for e in ends for side in (1, -1)]
-    return np.stack(between + beside)
+    a, b = np.triu_indices(len(ends), 1)
+    between = np.stack([ends[a] + ends[b], np.zeros((len(a), 3), dtype=np.int64)], axis=1)
+    beside = np.stack([np.repeat(ends, 2, axis=0), np.tile(sides, (len(ends), 1))], axis=1)
+    return np.concatenate([between, beside])
+
+
+def _cross(a, b):
+    return a[:, [1, 2, 0]] * b[:, [2, 0, 1]] - a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
 
 
 def best_auc(X, codes, weights=None, query=None):

@@ -145,12 +145,12 @@ def _cut_box(pool: Array, at: int, n: int, cut: Array, box: Array, value: float,
 
 
 @njit(error_model="numpy")
-def _split(pool: Array, at: int, n: int, c: Array, r: Array, axes: Array, m: Array, h: Array, real: Array) -> int:
-    """Halve the coordinates along which pairs are widest; c, m, h move to the lowest orthant. Returns their number."""
-    d = c.size
+def _split(pool: Array, at: int, n: int, box: Array, axes: Array, work: Array, real: Array) -> int:
+    """Halve the coordinates along which pairs are widest; box, m, h move to the lowest orthant. Returns how many."""
+    d = pool.shape[0] - 1
     width = np.empty(d)
     for j in range(d):
-        width[j] = _size(pool, at, n, j) * r[j] if r[j] > 0 else -1.0
+        width[j] = _size(pool, at, n, j) * box[d + j] if box[d + j] > 0 else -1.0
     for i in range(axes.size):
         j = 0
         for k in range(d):
@@ -160,11 +160,87 @@ def _split(pool: Array, at: int, n: int, c: Array, r: Array, axes: Array, m: Arr
             return i
         axes[i] = j
         width[j] = -1.0
-        r[j] *= 0.5
-        c[j] -= r[j]
-        real[0] = -r[j]
-        _shift(pool, at, n, j, real[0], m, real[0], h)
+        box[d + j] *= 0.5
+        box[j] -= box[d + j]
+        real[0] = -box[d + j]
+        _shift(pool, at, n, j, real[0], work[0], real[0], work[1])
     return axes.size
+
+
+@njit(error_model="numpy")
+def _list_open(pool: Array, work: Array, index: Array, box: Array, plan: Array, level: int, pad: Any) -> float:
+    """m and h of the pairs on a box, in a list of their own if many are decided; returns the weight won for good."""
+    d = pool.shape[0] - 1
+    n = plan[level, 1]
+    at = plan[level, 2]
+    centre = np.empty(d, work.dtype)
+    radii = np.empty(d, work.dtype)
+    for j in range(d):
+        centre[j] = box[j]
+        radii[j] = box[d + j]
+    _widths(pool, at, n, centre, radii, work[0], work[1], pad)
+    won = 0.0
+    if _count_open(n, work[0], work[1], pad) < 0.8 * n - 16:
+        to = at + n
+        n, won = _compact(pool, at, n, to, work[0], work[1], index, pad)
+        at = to
+    plan[level + 1, 0] = 0
+    plan[level + 1, 1] = n
+    plan[level + 1, 2] = at
+    return won
+
+
+@njit(error_model="numpy")
+def _bound_orthants(
+    pool: Array,
+    work: Array,
+    box: Array,
+    children: Array,
+    plan: Array,
+    limits: Array,
+    axes: Array,
+    best: Array,
+    won: float,
+) -> int:
+    """Cut a box into orthants, bound each on the box's list, and keep those that may beat the best; returns how many.
+
+    The orthants follow each other in Gray code order, so that one coordinate flips at a time.
+    """
+    d = pool.shape[0] - 1
+    n = plan[1]
+    at = plan[2]
+    real = np.empty(2, work.dtype)
+    real[1] = limits[6]
+    pad = real[1]
+    orthants = 1 << _split(pool, at, n, box, axes, work, real)
+    for orthant in range(orthants):
+        if orthant > 0:
+            i = 0
+            while (orthant >> i) & 1 == 0:
+                i += 1
+            j = axes[i]
+            by = 2.0 * box[d + j] if ((orthant ^ (orthant >> 1)) >> i) & 1 else -2.0 * box[d + j]
+            box[j] += by
+            real[0] = by
+            _shift(pool, at, n, j, real[0], work[0], pad - pad, work[1])
+        count, centre, offset = _bound(pool, at, n, work[0], work[1], work[2], pad)
+        bound = won + count
+        if won + centre > best[0] + 0.5 * limits[1]:
+            best[0] = won + centre
+            for j in range(d):
+                best[1 + j] = box[j]
+        if bound < best[0] + limits[1]:
+            continue
+        child = children[plan[0]]
+        for j in range(2 * d):
+            child[j] = box[j]
+        if offset < 0.5 * (best[0] - bound):
+            loose = bound + offset + limits[5] * (n / 32 + 8) * count
+            bound = min(bound, _cut_box(pool, at, n, work[2], child, loose, best[0] + limits[1]))
+        if bound >= best[0] + limits[1]:
+            child[2 * d] = min(bound, box[2 * d])
+            plan[0] += 1
+    return orthants
 
 
 @njit(error_model="numpy")
@@ -178,26 +254,17 @@ def search_boxes(
     axes: Array,
     out: Array,
     best: Array,
-) -> tuple[int, int, int]:
+) -> tuple[int, int]:
     """Depth-first search below the box in stack[0, 0]; the pairs are the first ``plan[0, 1]`` columns of the pool.
 
     A visited box keeps the list of its undecided pairs and is cut into orthants, all bounded on that list. ``limits``
-    = [best value, step, smallest radius, most pair bounds, most cells, rounding of a sum, pad]. Boxes still open when
-    a limit is met go to ``out``; ``best`` takes a better value and its w. Returns the number of open boxes, of cells
-    and of pair bounds.
+    = [-, step, smallest radius, most pair bounds, most cells, rounding of a sum, pad]. Boxes still open when a limit
+    is met go to ``out``; ``best`` = [value, w] takes a better one. Returns the number of open boxes and of cells.
     """
     d = pool.shape[0] - 1
-    m = work[0]
-    h = work[1]
-    cut = work[2]
-    real = np.empty(d, work.dtype)
-    radii = np.empty(d, work.dtype)
+    real = np.empty(1, work.dtype)
     real[0] = limits[6]
-    pad = real[0]
-    zero = pad - pad
-    c = np.empty(d)
-    r = np.empty(d)
-    value = limits[0]
+    box = np.empty(2 * d + 1)
     won = np.zeros(LEVELS)
     opened = 0
     cells = 0
@@ -208,72 +275,26 @@ def search_boxes(
             level -= 1
             continue
         plan[level, 0] -= 1
-        box = stack[level, plan[level, 0]]
-        if box[2 * d] < value + limits[1]:
-            continue
-        n = plan[level, 1]
-        at = plan[level, 2]
         widest = 0.0
-        for j in range(d):
-            c[j] = box[j]
-            r[j] = box[d + j]
-            real[j] = c[j]
-            radii[j] = r[j]
-            widest = max(widest, r[j])
-        full = (
-            at + 2 * n + 64 > pool.shape[1] or level + 1 >= LEVELS or opened + LEVELS * stack.shape[1] >= out.shape[0]
-        )
-        if widest < limits[2] or bounds > limits[3] or cells >= limits[4] or full:
+        for j in range(2 * d + 1):
+            box[j] = stack[level, plan[level, 0], j]
+        if box[2 * d] < best[0] + limits[1]:
+            continue
+        for j in range(d, 2 * d):
+            widest = max(widest, box[j])
+        full = plan[level, 2] + 2 * plan[level, 1] + 64 > pool.shape[1] or level + 1 >= LEVELS
+        full = full or opened + LEVELS * stack.shape[1] >= out.shape[0]
+        if full or widest < limits[2] or bounds > limits[3] or cells >= limits[4]:
             for j in range(2 * d + 1):
                 out[opened, j] = box[j]
             opened += 1
             continue
-        _widths(pool, at, n, real, radii, m, h, pad)
-        below = level + 1
-        won[below] = won[level]
-        if _count_open(n, m, h, pad) < 0.8 * n - 16:
-            to = at + n
-            n, more = _compact(pool, at, n, to, m, h, index, pad)
-            won[below] += more
-            at = to
-        plan[below, 0] = 0
-        plan[below, 1] = n
-        plan[below, 2] = at
-        halved = _split(pool, at, n, c, r, axes, m, h, real)
-        for orthant in range(1 << halved):
-            if orthant > 0:
-                i = 0
-                while (orthant >> i) & 1 == 0:
-                    i += 1
-                j = axes[i]
-                real[0] = 2.0 * r[j] if ((orthant ^ (orthant >> 1)) >> i) & 1 else -2.0 * r[j]
-                c[j] += 2.0 * r[j] if ((orthant ^ (orthant >> 1)) >> i) & 1 else -2.0 * r[j]
-                _shift(pool, at, n, j, real[0], m, zero, h)
-            count, centre, offset = _bound(pool, at, n, m, h, cut, pad)
-            cells += 1
-            bounds += n
-            bound = won[below] + count
-            if won[below] + centre > value + 0.5 * limits[1]:
-                value = won[below] + centre
-                best[0] = value
-                for j in range(d):
-                    best[1 + j] = c[j]
-            if bound < value + limits[1]:
-                continue
-            child = stack[below, plan[below, 0]]
-            for j in range(d):
-                child[j] = c[j]
-                child[d + j] = r[j]
-            if offset < 0.5 * (value - bound):
-                loose = bound + offset + limits[5] * (n / 32 + 8) * count
-                cut_bound = _cut_box(pool, at, n, cut, child, loose, value + limits[1])
-                if cut_bound < value + limits[1]:
-                    continue
-                bound = min(bound, cut_bound)
-            child[2 * d] = min(bound, box[2 * d])
-            plan[below, 0] += 1
-        level = below
-    return opened, cells, bounds
+        won[level + 1] = won[level] + _list_open(pool, work, index, box, plan, level, real[0])
+        level += 1
+        looked = _bound_orthants(pool, work, box, stack[level], plan[level], limits, axes, best, won[level])
+        cells += looked
+        bounds += looked * plan[level, 1]
+    return opened, cells
 
 
 @njit(error_model="numpy")

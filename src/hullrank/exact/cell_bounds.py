@@ -86,7 +86,7 @@ class BoxSearch:
         best[0] = value - self._shift
         budget = max(_BUDGET, 100.0 * size) if ample else 60.0 * size
         limits = np.array([best[0], step, self.smallest, budget, most_cells, self._rounding, self._pad])
-        opened, cells, _ = search_boxes(pool, work, index, stack, plan, limits, axes, out, best)
+        opened, cells = search_boxes(pool, work, index, stack, plan, limits, axes, out, best)
         boxes = out[:opened].copy()
         boxes[:, -1] += self._shift
         return cells, boxes, float(best[0]) + self._shift, best[1:].copy()

@@ -34,6 +34,6 @@ class Clock:
     def record(self, value: float, bound: float) -> None:
         """Add to the trace if value or bound changed."""
         if not self.trace or self.trace[-1][1:] != (value, bound):
-            self.trace.append((self.elapsed, value, bound))
+            self.trace.append((self.elapsed, float(value), float(bound)))
             if self.verbose:
                 print(f"{self.elapsed:8.2f} s  {self.cells:>12,} cells  value {value:.10g}  bound {bound:.10g}")
