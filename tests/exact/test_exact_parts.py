@@ -16,8 +16,9 @@ from hullrank.exact.plane_search import PlaneSearch
 from hullrank.exact.plane_sweep import sweep_plane
 from hullrank.exact.relaxation import relax
 from hullrank.exact.statement import exact_order, join_rows, state_pairs, state_ranks
+from hullrank.problem.certificate import Status
 from hullrank.problem.statistics import RankStatistic
-from hullrank.solvers.linear_program import solve_lp, solve_mip
+from hullrank.solvers.linear_program import GrowingProgram, solve_lp, solve_mip
 
 
 def pairs(seed, n=20, d=3, grades=2, weighted=False):
@@ -176,7 +177,7 @@ def test_relaxation_equals_the_whole_linear_program(seed, weighted):
         program.c, program.A, *(getattr(program, k) for k in ("row_lower", "row_upper", "col_lower", "col_upper"))
     )
     hinge = (-program.c.sum() + whole.objective) / epsilon
-    assert ours.converged
+    assert ours.status is Status.CONVERGED
     assert ours.primal == pytest.approx(hinge, rel=1e-6)
     assert ours.dual <= ours.primal * (1 + 1e-12)
     s = X @ ours.w
@@ -185,6 +186,27 @@ def test_relaxation_equals_the_whole_linear_program(seed, weighted):
     assert loss[compare].sum() / epsilon == pytest.approx(ours.primal, rel=1e-9)
     assert np.abs(ours.w).max() <= 1 + 1e-12
     assert (s[:, None] - s)[compare].min() >= epsilon - 1 - 1e-9
+
+
+def test_interrupted_relaxation_keeps_its_best(monkeypatch):
+    X, y, weights, query = pairs(0, n=30)
+    rows = join_rows(X, y, weights, query)
+    solve, calls = GrowingProgram.solve, []
+
+    def impatient(self):
+        calls.append(None)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return solve(self)
+
+    monkeypatch.setattr(GrowingProgram, "solve", impatient)
+    answer = relax(rows, 1e-3)
+    assert answer.status is Status.INTERRUPTED
+    assert answer.rounds == 4
+    assert answer.dual <= answer.primal < np.inf
+    s = rows.X @ answer.w
+    compare = (rows.codes[:, None] > rows.codes) & (rows.query[:, None] == rows.query)
+    assert np.maximum(0, 1e-3 - (s[:, None] - s))[compare].sum() * 1e3 == pytest.approx(answer.primal, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["auc", "wrs", "partial_wmw", "wta", "mrr", "dcg", "pnorm"])

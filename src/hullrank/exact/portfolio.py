@@ -91,7 +91,7 @@ def solve_exact(
 ) -> ExactSolution:
     """Maximise the statement; ``starts`` computes directions for the raw columns that the answer is never below."""
     clock = Clock(time_limit, float("inf") if max_cells is None else max_cells, verbose=verbose)
-    run, interrupted = _begin(statement, clock, epsilon, seed), False
+    run, interrupted, flat = _begin(statement, clock, epsilon, seed), False, False
     clock.allowed_gap = gap_tol * max(abs(run.bound), 1e-300)
     try:
         flat = method in ("auto", "sweep") and _rank(run) <= 2

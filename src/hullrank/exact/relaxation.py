@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.exact.statement import Rows, column_scale
+from hullrank.problem.certificate import Status
 from hullrank.solvers.linear_program import GrowingProgram, LinearProgram, ProgramStatus
 
 Floats = NDArray[np.float64]
@@ -24,13 +25,13 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Relaxation:
-    """The optimum w, its hinge sum (in units of eps), the lower bound on it, and the rounds it took."""
+    """The best w, its hinge sum (in units of eps), the lower bound on it, the rounds it took, and how they ended."""
 
     w: Floats
     primal: float
     dual: float
     rounds: int
-    converged: bool
+    status: Status
     pairs: int
 
 
@@ -61,7 +62,7 @@ class _Sets:
 
 
 def relax(samples: Rows, epsilon: float, *, tol: float = 1e-9, max_rounds: int = 500) -> Relaxation:
-    """Solve the relaxation by cuts; works in u = w / eps, so that the margin is 1."""
+    """Solve the relaxation by cuts, in u = w / eps, so that the margin is 1; Ctrl-C keeps the best so far."""
     X, weights = samples.X, samples.weights
     scale = column_scale(X)
     rows = _Sets((X - X.mean(axis=0)) / scale, weights, _groups(samples.codes, samples.query))
@@ -70,18 +71,20 @@ def relax(samples: Rows, epsilon: float, *, tol: float = 1e-9, max_rounds: int =
     count = sum(len(high) * len(low) for high, low in rows.groups)
     first = rows.Z.T @ (weights * (samples.codes - np.average(samples.codes, weights=weights)))
     best = trial = master.inside(first / max(float(np.linalg.norm(first)), 1e-300))
-    primal, dual = np.inf, 0.0
-    for rounds in range(1, max_rounds + 1):
-        value = master.add(trial)
-        if value < primal:
-            primal, best = value, trial
-        centre, dual = master.solve()
-        if primal - dual <= tol * max(primal, 1e-3 * pairs):
-            break
-        trial = centre if rounds % 2 == 0 else 0.5 * (centre + best)
-    return Relaxation(
-        best * epsilon / scale, primal, dual, rounds, primal - dual <= tol * max(primal, 1e-3 * pairs), count
-    )
+    primal, dual, status, rounds = np.inf, 0.0, Status.MAX_ITER, 0
+    try:
+        for rounds in range(1, max_rounds + 1):
+            value = master.add(trial)
+            if value < primal:
+                primal, best = value, trial
+            centre, dual = master.solve()
+            if primal - dual <= tol * max(primal, 1e-3 * pairs):
+                status = Status.CONVERGED
+                break
+            trial = centre if rounds % 2 == 0 else 0.5 * (centre + best)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    return Relaxation(best * epsilon / scale, primal, dual, rounds, status, count)
 
 
 class _Master:

@@ -271,7 +271,7 @@ class LinearRelaxationRanker(_PairChargeRanker):
 
     @fitting
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Self:
-        """Solve the relaxation.
+        """Solve the relaxation; Ctrl-C keeps the best answer so far.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class LinearRelaxationRanker(_PairChargeRanker):
         self.certificate_ = Certificate(
             primal=answer.primal,
             dual=answer.dual,
-            status=Status.CONVERGED if answer.converged else Status.MAX_ITER,
+            status=answer.status,
             iterations=answer.rounds,
             seconds=time.perf_counter() - begin,
             solver="cutting planes",
@@ -314,7 +314,10 @@ def _starts(rows: Rows, epsilon: float) -> Sequence[Floats]:
         model = LogisticRegression() if rows.codes.max() <= 1 else Ridge()
         first = model.fit(Z, rows.codes, sample_weight=rows.weights).coef_.ravel()
         svm = SwappedPairsRanker(C=100.0).fit(Z, rows.codes, sample_weight=rows.weights, qid=rows.query)
-    return [first / scale, svm.coef_ / scale, relax(rows, epsilon).w]
+    relaxed = relax(rows, epsilon)
+    if Status.INTERRUPTED in (svm.certificate_.status, relaxed.status):
+        raise KeyboardInterrupt
+    return [first / scale, svm.coef_ / scale, relaxed.w]
 
 
 def _warn_unless_ended(certificate: ExactCertificate) -> None:
