@@ -127,6 +127,19 @@ def test_random_bytes_are_read_or_refused(tmp_path, data, ending):
         assert isinstance(table, SparseTable) or table.height
 
 
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_damaged_columns_are_read_or_refused(tmp_path, ending):
+    pytest.importorskip("pyarrow", reason="without PyArrow these files are left to Polars, which may abort")
+    buffer = io.BytesIO()
+    (FRAME.write_parquet if ending == "parquet" else FRAME.write_ipc)(buffer)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        data = np.frombuffer(buffer.getvalue(), dtype=np.uint8).copy()
+        data[rng.integers(6, len(data), 3)] ^= 1 << rng.integers(0, 8, 3).astype(np.uint8)
+        with suppress(HullrankError):
+            read_table(write(tmp_path, f"any.{ending}", data.tobytes()))
+
+
 class TestEncoder:
     def test_numbers_are_standardised_and_missing_ones_are_the_median(self):
         X = TableEncoder().fit_transform(FRAME.select("b"))
