@@ -166,6 +166,63 @@ def _extremes(
                 ends_of[t, 1] = x + shift
 
 
+@njit(**INNER)
+def _worst_pair(ends_of: Array, cost: Array) -> Any:
+    """The thresholds between which optimality is violated most, and by how much."""
+    violation = -1.0
+    rising = 0
+    falling = 0
+    for a in range(cost.shape[0]):
+        if ends_of[a, 0] > -1e29:
+            for b in range(cost.shape[0]):
+                x = ends_of[a, 0] - ends_of[b, 1] + cost[a, b]
+                if x > violation:
+                    violation = x
+                    rising = a
+                    falling = b
+    return violation, rising, falling
+
+
+@njit(**INNER)
+def _partner(ki: Array, own: Array, sign: Array, reach: Array, t: Array, groups: Array, signs: Array, s: Array,
+             off: Array, curvature32: Array, gains: Array, io: Array) -> Any:  # fmt: skip
+    """Group and sample of the row at threshold t whose fall gains most together with the given rise; group -1: none."""
+    best = np.int32(0)
+    h = -1
+    j = 0
+    for g in range(groups.shape[0]):
+        lo = groups[g, 1]
+        hi = groups[g, 2]
+        if groups[g, 0] == t and hi > lo:
+            extra = io[RHO_CURVATURE] if signs[g, 0] != sign else 0.0
+            down = off[1, groups[g, 3] + lo : groups[g, 3] + hi]
+            far = np.float32(reach - signs[g, 0] * io[RHO])
+            gain = second_order_gains(
+                s[lo:hi], ki[lo:hi], down, curvature32[lo:hi], np.float32(own + extra), far, gains
+            )
+            if gain > best:
+                best = gain
+                h = g
+                x = np.int32(gain).view(np.float32)
+                j = lo
+                while gains[j - lo] != x:
+                    j += 1
+    return h, j
+
+
+@njit(**INNER)
+def _bend(i: Array, j: Array, kij: Array, bundled: Array, opposite: Array, per_sample: Array, io: Array) -> Any:
+    """Second derivative of the dual objective along the step, without sign."""
+    bend = per_sample[1, i] + per_sample[1, j]
+    if i != j:
+        bend += per_sample[0, i] + per_sample[0, j] - 2.0 * kij
+    elif bundled:
+        bend += 2.0 * per_sample[1, i]
+    if opposite:
+        bend += io[RHO_CURVATURE]
+    return bend
+
+
 @njit(error_model="numpy")
 def smo(
     K: Array,
@@ -193,7 +250,6 @@ def smo(
     ``per_sample`` is diagonal, curvature, bound; ``order`` is gap and multiplier of the order constraints ``edges``.
     """
     _find_paths(edges, order, cost, hop)
-    n = cost.shape[0]
     row_i = 0
     row_j = 0
     d = 0.0
@@ -202,17 +258,7 @@ def smo(
         rho = io[RHO]
         _extremes(K, row_i, row_j, d, lanes, groups, signs, s, off, ends, ends_of, rho)
         d = 0.0
-        violation = -1.0
-        t1 = 0
-        t2 = 0
-        for a in range(n):
-            if ends_of[a, 0] > -1e29:
-                for b in range(n):
-                    x = ends_of[a, 0] - ends_of[b, 1] + cost[a, b]
-                    if x > violation:
-                        violation = x
-                        t1 = a
-                        t2 = b
+        violation, t1, t2 = _worst_pair(ends_of, cost)
         io[VIOLATION] = violation
         if violation < io[EPS]:
             break
@@ -230,27 +276,9 @@ def smo(
             io[MISSING] = i
             ended = MISSING_ROW
             break
-        j = i
-        h = -1
-        best = np.int32(0)
+        reach = ends_of[t1, 0] + cost[t1, t2]
         own = per_sample[0, i] + per_sample[1, i]
-        for other in range(groups.shape[0]):
-            lo = groups[other, 1]
-            hi = groups[other, 2]
-            if groups[other, 0] == t2 and hi > lo:
-                reach = np.float32(ends_of[t1, 0] + cost[t1, t2] - signs[other, 0] * rho)
-                extra = io[RHO_CURVATURE] if signs[other, 0] != signs[g, 0] else 0.0
-                down = off[1, groups[other, 3] + lo : groups[other, 3] + hi]
-                gain = second_order_gains(
-                    s[lo:hi], K[row_i, lo:hi], down, curvature32[lo:hi], np.float32(own + extra), reach, gains
-                )
-                if gain > best:
-                    best = gain
-                    h = other
-                    x = np.int32(gain).view(np.float32)
-                    j = lo
-                    while gains[j - lo] != x:
-                        j += 1
+        h, j = _partner(K[row_i], own, signs[g, 0], reach, t2, groups, signs, s, off, curvature32, gains, io)
         if h < 0:
             ended = STUCK
             break
@@ -261,17 +289,11 @@ def smo(
             break
         up = base + i
         down_row = groups[h, 3] + j
-        bend = per_sample[0, i] + per_sample[0, j] - 2.0 * K[row_i, j]
-        if i == j:
-            bend = 0.0
-        elif bend < -1e-3 * (abs(per_sample[0, i]) + abs(per_sample[0, j])):
+        bundled = groups[g, 4] + i == down_row
+        bend = _bend(i, j, K[row_i, j], bundled, signs[g, 0] != signs[h, 0], per_sample, io)
+        if bend < -1e-3 * (abs(per_sample[0, i]) + abs(per_sample[0, j])):
             ended = INDEFINITE
             break
-        bend += per_sample[1, i] + per_sample[1, j]
-        if i == j and groups[g, 4] + i == down_row:
-            bend += 2.0 * per_sample[1, i]
-        if signs[g, 0] != signs[h, 0]:
-            bend += io[RHO_CURVATURE]
         slope = _level(up, groups[g, 4] + i, i, signs[g, 0], signs[g, 1], per_sample[1], v) - s[i]
         slope -= _level(down_row, groups[h, 4] + j, j, signs[h, 0], signs[h, 1], per_sample[1], v) - s[j]
         slope += rho * (signs[g, 0] - signs[h, 0]) + cost[t1, t2]

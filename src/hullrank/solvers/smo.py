@@ -147,10 +147,13 @@ class Descent:
         return moving
 
     def price(self, size: int) -> float:
-        """What a Newton step on a face of so many samples costs, against what sequential steps cost; less if the last
-        one went well. Before the first, two steps a sample."""
+        """Seconds of a Newton step on a face of so many samples (0: not known yet, two steps a sample).
+
+        It is worth more when the last one went well.
+        """
+        m = len(self.state.s)
         if not size:
-            return 2.0 * len(self.state.s) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * len(self.state.s))
+            return max(self.price(1), 2.0 * m * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m))
         return (_CLEAN if self.clean else 1.0) * (1.6e-2 + 3e-8 * size**2 + size**3 / 3 / _FLOPS)
 
     def newton(self, forced: bool) -> bool:
