@@ -176,6 +176,14 @@ def test_duplicated_rows_with_opposite_labels_are_errors():
     assert ranker.certificate_.status is Status.PROVEN_OPTIMAL
 
 
+@pytest.mark.parametrize("method", ["auto", "sweep", "plane_search", "branch_and_bound", "mip"])
+def test_pairs_that_all_cancel_leave_nothing_to_choose(method):
+    X = np.array([[0.0, 1], [2, 3], [0, 1], [2, 3]])
+    certificate = ExactRanker(method=method).fit(X, [0, 1, 1, 0]).certificate_
+    assert certificate.value == 0.25
+    assert certificate.status is Status.PROVEN_OPTIMAL
+
+
 def test_separable_data_reach_one():
     X, y = classes(30, 4, noise=0.0)
     assert ExactRanker().fit(X, y).certificate_.value == 1.0

@@ -90,11 +90,13 @@ def solve_exact(
     verbose: int = 0,
 ) -> ExactSolution:
     """Maximise the statement; ``starts`` computes directions for the raw columns that the answer is never below."""
+    if method == "mip":
+        _check_program(statement)
     clock = Clock(time_limit, float("inf") if max_cells is None else max_cells, verbose=verbose)
     run, interrupted, flat = _begin(statement, clock, epsilon, seed), False, False
     clock.allowed_gap = gap_tol * max(abs(run.bound), 1e-300)
     try:
-        flat = method in ("auto", "sweep") and _rank(run) <= 2
+        flat = _rank(run) <= (2 if method in ("auto", "sweep") else 0)
         if not flat:
             _use_starts(run, starts())
         METHODS["sweep" if flat else method](run)
@@ -115,7 +117,8 @@ def _begin(statement: Statement, clock: Clock, epsilon: float, seed: int) -> _Ru
 
 
 def _rank(run: _Run) -> int:
-    return spanning(run.arrangement.D).shape[1] if len(run.arrangement.D) else 1
+    """Dimensions that the pairs span; 0 if all of them cancel, so that every direction is as good."""
+    return spanning(run.arrangement.D).shape[1] if len(run.arrangement.D) else 0
 
 
 def _use_starts(run: _Run, starts: Sequence[Floats]) -> None:
@@ -154,7 +157,7 @@ def _plane_search(run: _Run) -> None:
 
 
 def _branch_and_bound(run: _Run) -> None:
-    basis = spanning(run.arrangement.D) if len(run.arrangement.D) else np.empty((0, 0))
+    basis = spanning(run.arrangement.D)
     if basis.shape[1] <= 2:
         _sweep(run)
         return
@@ -162,12 +165,15 @@ def _branch_and_bound(run: _Run) -> None:
     run.engine.run()
 
 
-def _mip(run: _Run) -> None:
-    if len(run.statement.above) > _MOST_BINARIES:
+def _check_program(statement: Statement) -> None:
+    if len(statement.above) > _MOST_BINARIES:
         raise HullrankError(
-            f"method='mip' would give HiGHS {len(run.statement.above):,} binary variables, and above "
+            f"method='mip' would give HiGHS {len(statement.above):,} binary variables, and above "
             f"{_MOST_BINARIES:,} it keeps no time limit; use method='auto', or write_mip for another solver"
         )
+
+
+def _mip(run: _Run) -> None:
     scale = column_scale(run.statement.X)
     program = rank_program(run.statement, run.epsilon)
     w, claimed, bound, answer = program.solve(run.clock.seconds - run.clock.elapsed, run.w / scale)
