@@ -1,5 +1,6 @@
 """What sequential minimal optimisation works on: the rows of an interval problem and the kernel rows it has seen."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from hullrank.solvers import _smo_loops as loops
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BATCH_BYTES = 1 << 21
+_CALLS_PER_LOOK = 4  # rows are brought so many times before their eagerness is measured again
 _FULL_BATCH = 10  # rows brought at a time once others must leave
 
 
@@ -32,15 +34,21 @@ class RowCache:
         self.slot = np.full(m, -1, dtype=np.int64)
         self.owner = np.full(self.capacity, -1, dtype=np.int64)
         self.filled = 0
+        self._calls = 0
+        self._eager = np.zeros(m)
 
-    def bring(self, needed: int, eagerness: Floats) -> None:
-        """Compute the row that is needed, and with it those that will be wanted next."""
+    def bring(self, needed: int, eagerness: Callable[[], Floats]) -> None:
+        """Compute the row that is needed, and with it those that (as of a few calls ago) will be wanted next."""
+        if self._calls % _CALLS_PER_LOOK == 0:
+            self._eager = eagerness()
+        self._calls += 1
         missing = np.flatnonzero(self.slot < 0)
         count = min(self.batch if self.filled < self.capacity else _FULL_BATCH, len(missing))
-        wanted = missing[np.argpartition(-eagerness[missing], count - 1)[:count]]
+        wanted = missing[np.argpartition(-self._eager[missing], count - 1)[:count]]
         if needed not in wanted:
             wanted[0] = needed
-        self._place(wanted, self._free_slots(len(wanted), eagerness))
+        self._eager[needed] = np.inf  # it must not leave before it has been used
+        self._place(wanted, self._free_slots(len(wanted), self._eager))
 
     def require(self, samples: Ints) -> None:
         """Compute the rows of all ``samples`` that are not there yet; they must fit."""
@@ -120,7 +128,7 @@ class SmoState:
                 raise indefinite()
             if ended != loops.MISSING_ROW:
                 return bool(ended != loops.STUCK)
-            self.cache.bring(int(self.io[loops.MISSING]), self.eagerness())
+            self.cache.bring(int(self.io[loops.MISSING]), self.eagerness)
 
     def refresh(self) -> None:
         """Bring the tables up to date after the multipliers changed outside the loop."""
