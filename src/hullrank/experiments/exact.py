@@ -13,7 +13,7 @@ from hullrank.experiments.base import Cell, Experiment, Record, Report, Results,
 from hullrank.experiments.data import hold_out, load_sheet, standardise
 from hullrank.experiments.figures import bars_with_ranges, new_figure, rank_figure
 from hullrank.experiments.published import EXACT
-from hullrank.experiments.statistics import paired_t_test
+from hullrank.experiments.statistics import in_words, paired_t_test
 from hullrank.metrics import swapped_pairs
 from hullrank.models.exact import ExactRanker, LinearRelaxationRanker
 from hullrank.models.pairs import SwappedPairsRanker
@@ -154,7 +154,8 @@ def _tests(parts: dict[str, dict[str, NDArray[Any]]]) -> ResultTable:
         for values in parts.values():
             v = values[name]
             for k in range(len(METHODS) - 1):
-                row.append(f"{(v[:, -1] - v[:, k]).mean():+.3f} (p = {paired_t_test(v[:, -1], v[:, k]):.3f})")
+                test = in_words(paired_t_test(v[:, -1], v[:, k]))
+                row.append(f"{(v[:, -1] - v[:, k]).mean():+.3f} ({test})")
         rows.append(tuple(row))
     title = "Exact less another method: points of AUC, and p of the paired t-test"
     return ResultTable("exact-tests", title, ("data set", *columns), rows)

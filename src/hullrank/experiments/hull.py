@@ -13,7 +13,7 @@ from hullrank.experiments.base import Cell, Experiment, Record, Report, Results,
 from hullrank.experiments.data import SEED, load_sheet, standardise
 from hullrank.experiments.figures import bars_with_ranges, new_figure, rank_figure
 from hullrank.experiments.published import HULL
-from hullrank.experiments.statistics import average_ranks, corrected_t_test, holm
+from hullrank.experiments.statistics import average_ranks, corrected_t_test, holm, in_words
 from hullrank.experiments.tuning import choose
 from hullrank.metrics import swapped_pairs
 from hullrank.models.hull import ConvexHullRanker
@@ -167,7 +167,7 @@ def _tests(kernel: str, tests: dict[tuple[str, str, str], tuple[float, float]]) 
     rows = []
     for name in dict.fromkeys(key[0] for key in tests):
         found = [tests[name, ours, rival] for ours in OURS[kernel] for rival in RIVALS[kernel]]
-        rows.append((_title(name), *(f"{gain:+.4f} (p = {p:.2f})" for gain, p in found)))
+        rows.append((_title(name), *(f"{gain:+.4f} ({in_words(p)})" for gain, p in found)))
     return ResultTable(
         f"hull-{kernel}-tests",
         f"Difference in pair accuracy, {kernel} kernel",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hullrank.experiments.base import Results, ResultTable, emphasised
 from hullrank.experiments.figures import COLOURS, new_figure, rank_figure
 from hullrank.experiments.published import RATINGS
-from hullrank.experiments.statistics import paired_t_test, wilcoxon_test
+from hullrank.experiments.statistics import in_words, paired_t_test, wilcoxon_test
 from hullrank.plots import MarginDisplay
 
 Curves = dict[tuple[str, str], list[tuple[int, float, float]]]  # (ratings, method) -> (items, mean, sd)
@@ -65,8 +65,8 @@ def rating_tables(results: Results, datasets: Sequence[str], sizes: Sequence[int
                 curves.setdefault((dataset, method), []).append((size, column.mean(), column.std(ddof=1)))
             texts = [f"{c.mean():.3f} ± {c.std(ddof=1):.3f}" for c in v.T]
             ratio = v[:, 1].mean() / v[:, 0].mean()
-            rows.append((dataset, str(size), *texts, f"{ratio:.2f}", f"{paired_t_test(*v.T):.1e}", str(len(v))))
-    columns = ("ratings of", "training items", *methods, "ratio", "t-test p", "runs")
+            rows.append((dataset, str(size), *texts, f"{ratio:.2f}", in_words(paired_t_test(*v.T)), str(len(v))))
+    columns = ("ratings of", "training items", *methods, "ratio", "t-test", "runs")
     printed = ", ".join(f"{method} about {value}" for method, value in RATINGS.items())
     note = f"Published, on EachMovie (ratings on six levels; withdrawn): {printed}; a ratio of 1.8."
     tables = [ResultTable("margins-ratings", "Mean |predicted - true rating|", columns, rows, (note,))] if rows else []
@@ -108,7 +108,7 @@ def ordinal_tables(results: Results, datasets: Sequence[str], methods: Sequence[
             v = results.paired(name, methods, key)
             texts = [f"{c.mean():.3f} ± {c.std(ddof=1):.3f}" for c in v.T]
             marked = emphasised(texts, -v.mean(axis=0))
-            tests = [f"{(v[:, 0] - v[:, k]).mean():+.3f} (p = {paired_t_test(v[:, 0], v[:, k]):.3f})" for k in (1, 2)]
+            tests = [f"{(v[:, 0] - v[:, k]).mean():+.3f} ({in_words(paired_t_test(v[:, 0], v[:, k]))})" for k in (1, 2)]
             rows.append((name, *marked, *tests))
         columns = ("data set", *methods, *(f"{methods[0]} - {other}" for other in methods[1:]))
         tables.append(ResultTable(f"margins-ordinal-{key}", f"Ordinal sets: {title}", columns, rows))
@@ -122,6 +122,6 @@ def ordinal_tables(results: Results, datasets: Sequence[str], methods: Sequence[
             wins, p = int((means[:, 0] < means[:, k]).sum()), wilcoxon_test(means[:, 0], means[:, k])
             findings.append(
                 f"Mean {title} of the {methods[0]} is below that of {methods[k]} on {wins} of {len(names)} sets "
-                f"(Wilcoxon over sets p = {p:.3f})."
+                f"(Wilcoxon over sets {in_words(p)})."
             )
     return tables, figures, findings

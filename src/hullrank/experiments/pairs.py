@@ -11,7 +11,7 @@ from hullrank.experiments.base import Cell, Experiment, Record, Report, Results,
 from hullrank.experiments.data import hold_out, load_sheet, standardise
 from hullrank.experiments.figures import bars_with_ranges, new_figure, rank_figure
 from hullrank.experiments.published import PAIRS, PairsRow, Score
-from hullrank.experiments.statistics import average_ranks, paired_t_test, wilcoxon_test
+from hullrank.experiments.statistics import average_ranks, in_words, paired_t_test, wilcoxon_test
 from hullrank.experiments.tuning import choose
 from hullrank.metrics import swapped_pairs
 from hullrank.models.margins import FixedMarginClassifier
@@ -123,7 +123,7 @@ def _tests(values: dict[str, NDArray[Any]], quick: bool) -> ResultTable:
     columns = ["data set", "t-test, SVOR5", "t-test, Herbrich5", "Wilcoxon, SVOR5", "Wilcoxon, Herbrich5"]
     rows = []
     for name, v in values.items():
-        tests = [f"{test(v[:, k], v[:, 2]):.3f}" for test in (paired_t_test, wilcoxon_test) for k in (0, 1)]
+        tests = [in_words(test(v[:, k], v[:, 2])) for test in (paired_t_test, wilcoxon_test) for k in (0, 1)]
         rows.append((_title(name), *tests, *([] if quick else [f"{_excess(name, v):+.2f}"])))
     if not quick:
         columns.append("(ours - published) / (sd / √20)")
@@ -147,7 +147,7 @@ def _findings(values: dict[str, NDArray[Any]], quick: bool) -> list[str]:
         p, w = paired_t_test(means[:, k], means[:, 2]), wilcoxon_test(means[:, k], means[:, 2])
         found.append(
             f"Over data sets, {METHODS[k]} swaps {gain:+.2f} points more than the swapped-pairs SVM "
-            f"(t-test p = {p:.3f}, Wilcoxon p = {w:.3f})."
+            f"(t-test {in_words(p)}, Wilcoxon {in_words(w)})."
         )
     if not quick:
         excess = {name: _excess(name, v) for name, v in values.items()}

@@ -53,3 +53,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def average_ranks(scores: ArrayLike) -> Floats:
     """Mean rank of every column over the rows; the highest score has rank 1, ties share theirs."""
     return np.asarray(rankdata(-np.asarray(scores, dtype=np.float64), axis=1).mean(axis=0))
+
+
+def in_words(p_value: float) -> str:
+    """``p = 0.012`` or ``p < 0.001``."""
+    return f"p = {p_value:.3f}" if p_value >= 0.001 else "p < 0.001"
