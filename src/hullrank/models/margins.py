@@ -102,7 +102,8 @@ class FixedMarginClassifier(MarginClassifier):
 
     Examples
     --------
-    >>>     >>> from hullrank import FixedMarginClassifier
+    >>> import numpy as np
+    >>> from hullrank import FixedMarginClassifier
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), ["low", "low", "mid", "mid", "high", "high"]
     >>> model = FixedMarginClassifier(C=10, classes=["low", "mid", "high"]).fit(X, y)
     >>> model.predict([[0.5], [2.5], [9.0]])
