@@ -33,7 +33,7 @@ def encode_labels(y: Any, values: NDArray[Any], declared: Sequence[Hashable] | N
         present = set(values.tolist())
         return _encode_declared(values, [c for c in categories if c in present])
     try:
-        classes, codes = np.unique(values, return_inverse=True)
+        classes, codes = unique_inverse(values) if values.dtype != object else np.unique(values, return_inverse=True)
     except TypeError as error:
         raise LabelError(
             f"y mixes labels that cannot be ordered ({error}); declare their order by classes=[...]"
@@ -94,6 +94,10 @@ def distinct_labels(values: NDArray[Any]) -> list[Any]:
 
 def unique_inverse(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Distinct values and where each entry stands among them; Python objects keep the order of their appearance."""
+    if values.dtype.kind in "iu" and len(values) and (span := int(values.max()) - int(values.min())) <= len(values):
+        shifted = (values - values.min()).astype(np.intp)
+        present = np.bincount(shifted, minlength=span + 1) > 0
+        return np.flatnonzero(present).astype(values.dtype) + values.min(), (np.cumsum(present) - 1)[shifted]
     if values.dtype != object:
         return np.unique(values, return_inverse=True)
     place: dict[Any, int] = {}

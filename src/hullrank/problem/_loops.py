@@ -1,27 +1,10 @@
-"""Passes over the rows of an interval problem that the certificate needs; arrays only (see ``RowLayout.table``)."""
+"""The pass over the rows of an interval problem that the certificate needs; arrays only (see ``RowLayout.table``)."""
 
 from typing import Any
 
 from hullrank._jit import njit
 
 Array = Any
-
-
-@njit()
-def total_charge(table: Array, sign: Array, offsets: Array, charge: int, cost: Array, s: Array) -> Any:
-    """Sum of cost * charge(violation) with violation max(0, o - sign s); for a hard margin the largest violation."""
-    total = 0.0
-    worst = 0.0
-    for b in range(len(table)):
-        start, length, g, h, first = table[b, 0], table[b, 1], table[b, 2], table[b, 3], table[b, 6]
-        for i in range(length):
-            x = offsets[g] - sign[g] * s[start + i]
-            if h >= 0:
-                x = max(x, offsets[h] - sign[h] * s[start + i])
-            if x > 0.0:
-                total += cost[first + i] * (x if charge == 0 else x * x)
-                worst = max(worst, x)
-    return worst if charge == 2 else total
 
 
 @njit()

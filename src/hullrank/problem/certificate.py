@@ -105,6 +105,20 @@ class CertifiedPoint:
         return relative_gap(self.primal, self.dual, self.floor)
 
 
+def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> float:
+    """Sum of cost * charge(violation) over the slacks; for a hard margin the largest violation."""
+    group = layout.row_group
+    violation = problem.offsets(theta)[group] - problem.sign[group] * scores[layout.row_sample]
+    if layout.shares_slacks:
+        slack = np.zeros(layout.n_slacks)
+        np.maximum.at(slack, layout.row_slack, violation)
+    else:
+        slack = np.maximum(violation, 0.0)
+    if problem.charge is Charge.HARD:
+        return float(slack.max(initial=0.0))
+    return float(layout.cost @ (slack if problem.charge is Charge.HINGE else slack * slack))
+
+
 def certify_intervals(
     problem: IntervalProblem,
     layout: RowLayout,
@@ -124,10 +138,10 @@ def certify_intervals(
     is (N' diag(W, t) N) lam = residual, tau = -N lam. Thresholds are repaired to satisfy the order constraints.
     ``unit`` is rms|x|: where the optimum is 0 the gap is measured against 1/2 1e-12 (sum alpha * unit)^2.
     """
-    from hullrank.problem._loops import move_multipliers, total_charge
+    from hullrank.problem._loops import move_multipliers
 
     theta = problem.raise_thresholds(thresholds)
-    lost = total_charge(layout.table, problem.sign, problem.offsets(theta), int(problem.charge), layout.cost, scores)
+    lost = total_charge(problem, layout, theta, scores)
     scale = 1.0
     if problem.charge is Charge.HARD:
         scale = 1 / (1 - 2 * lost) if lost < 0.5 else float("inf")

@@ -55,6 +55,11 @@ class RowLayout:
         """The (class-sorted) sample of each row."""
         return self._per_row(START)
 
+    @cached_property
+    def row_group(self) -> NDArray[np.int64]:
+        """The group of each row."""
+        return np.repeat(np.arange(len(self.group_starts) - 1), np.diff(self.group_starts))
+
     def _per_row(self, column: int) -> NDArray[np.int64]:
         """For each row its place in the slices that begin at a column of the table."""
         if not self.shares_slacks:

@@ -221,20 +221,3 @@ def row_steps(
                 if -dx > worst * xi:
                     worst = -dx / xi
     return worst, first_order, second_order
-
-
-@njit()
-def spread(table: Array, groups: Array, cost: Array, rows: Array, per_sample: Array, per_group: Array) -> None:
-    """per_sample[1] = sum of sign * cost * rows over the sample's rows, per_group[1] = sums of cost * rows."""
-    for k in range(per_sample.shape[1]):
-        per_sample[1, k] = 0.0
-    for g in range(per_group.shape[1]):
-        per_group[1, g] = 0.0
-    for b in range(len(table)):
-        for side in range(2):
-            g, row = table[b, 2 + side], table[b, 4 + side]
-            if g >= 0:
-                for i in range(table[b, 1]):
-                    y = cost[table[b, 6] + i] * rows[row + i]
-                    per_sample[1, table[b, 0] + i] += groups[0, g] * y
-                    per_group[1, g] += y

@@ -186,7 +186,10 @@ def _solve_small(A: Floats, right: Floats) -> Floats:
     scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(A)), 1e-12 * np.abs(A).max(initial=1e-300)))
     A = A * scale[:, None] * scale
     A[np.diag_indices(len(A))] += 1e-13
-    solution: Floats = np.linalg.solve(A, scale * right)
+    try:
+        solution: Floats = np.linalg.solve(A, scale * right)
+    except np.linalg.LinAlgError:
+        solution = np.linalg.lstsq(A, scale * right, rcond=1e-12)[0]
     return scale * solution
 
 

@@ -7,7 +7,7 @@ eps |w|^2. Without this the gap of a nearly separable problem needs eps of 1e-7.
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem._loops import total_charge
+from hullrank.problem.certificate import total_charge
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import RowLayout
 
@@ -37,8 +37,7 @@ def best_primal(
 
 
 def _lost(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats) -> float:
-    charged = total_charge(layout.table, problem.sign, problem.offsets(theta), int(problem.charge), layout.cost, s)
-    return float(problem.linear @ theta) + float(charged)
+    return float(problem.linear @ theta) + total_charge(problem, layout, theta, s)
 
 
 def _candidates(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats) -> list[Floats]:

@@ -150,7 +150,7 @@ class _State:
         self.groups[1] = self.offset + self.N @ self.theta
         if start is None and problem.charge is not Charge.HARD:  # many classes: start at the size of the margins
             mu = max(mu, float(np.mean(np.abs(self.groups[1, : problem.n_groups]))))
-        group = np.repeat(np.arange(problem.n_groups), np.diff(self.layout.group_starts))
+        group = self.layout.row_group
         margins = problem.sign[group] * self.s[self.layout.row_sample] - self.groups[1, group]
         self.multipliers[:, :R], self.slack[:, : self.layout.n_slacks] = central_point(
             problem.charge, self.layout, margins, mu
@@ -298,9 +298,14 @@ class _State:
     def _refine(self) -> None:
         """One step of iterative refinement: the dual equation otherwise holds to D * eps * |s| only."""
         settled, q = self.settled, self.problem.n_thresholds
-        self.loops.spread(self.table, self.groups, self.cost, self.move[0], self.per_sample, self.per_group)
-        ew = self.rw - (self.dgamma if self.problem.l1 else self.dw) + self.rows.adjoint(self.per_sample[1, : self.m])
-        etheta = self.rtheta - self.N.T @ self.per_group[1]
+        layout = self.layout
+        moved = layout.row_cost * self.move[0, : layout.n_rows]
+        signed = np.bincount(layout.row_sample, self.problem.sign[layout.row_group] * moved, self.m)
+        totals = np.append(
+            np.bincount(layout.row_group, moved, self.problem.n_groups), self.price * self.move[0, layout.n_rows :]
+        )
+        ew = self.rw - (self.dgamma if self.problem.l1 else self.dw) + self.rows.adjoint(signed.astype(np.float64))
+        etheta = self.rtheta - self.N.T @ totals
         if self.quadratic:
             ew += self.dtheta[:q] @ self.settled_B - settled.H @ self.dw
             etheta[:q] += self.settled_B @ self.dw - self.settled_T * self.dtheta[:q]

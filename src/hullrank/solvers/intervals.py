@@ -131,6 +131,8 @@ def _exact_zeros(
 
 def _centre_thresholds(scaled: ScaledProblem, point: Point, certified: CertifiedPoint, tol: float) -> CertifiedPoint:
     """Thresholds that are not unique go to the middle of their optimal intervals, graded again."""
+    if scaled.problem.charge is Charge.HINGE and _all_pinned(scaled, certified):
+        return certified
     s = scaled.rows.scores(point.w)
     theta = centred_thresholds(scaled.problem, scaled.layout, s, certified.thresholds)
     if theta is certified.thresholds:
@@ -140,6 +142,13 @@ def _centre_thresholds(scaled: ScaledProblem, point: Point, certified: Certified
     )
     graded = scaled.certify(trial, s)
     return graded if graded.relative_gap <= max(tol, certified.relative_gap) else certified
+
+
+def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:
+    """Whether every threshold has a row with a multiplier strictly inside its box, which meets it at any optimum."""
+    free = (certified.multipliers > 0.01) & (certified.multipliers < 0.99)
+    pinned = scaled.problem.threshold[scaled.layout.row_group[free]]
+    return len(np.unique(pinned)) == scaled.problem.n_thresholds
 
 
 def _newton_refuses(scaled: ScaledProblem) -> str | None:

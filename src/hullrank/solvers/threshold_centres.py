@@ -13,7 +13,6 @@ from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import GROUP, LENGTH, SLACK, START, RowLayout
 
 Floats = NDArray[np.float64]
-NARROW = 1e-6  # optimal intervals of this share of the margin are points
 LEVEL = 1e-12  # slopes of this share of the weight are 0
 
 
@@ -25,7 +24,9 @@ def centred_thresholds(problem: IntervalProblem, layout: RowLayout, scores: Floa
         return theta
     shift = np.append(0.0, np.cumsum(problem.gap)) if linked else np.zeros(len(theta))
     kinks = _kinks(problem, layout, scores, shift)
-    if all(_is_point(kinks, block, theta[block[0]] - shift[block[0]]) for block in _tied(theta - shift, linked)):
+    narrow = float(np.clip(1e-7 * layout.n_samples, 1e-6, 1e-3))  # intervals of this share of the margin are points
+    blocks = _tied(theta - shift, linked, narrow)
+    if all(_is_point(kinks, block, theta[block[0]] - shift[block[0]], narrow) for block in blocks):
         return theta
     ends = [_pool(kinks, side, linked) for side in (0, 1)]
     return (ends[0] + ends[1]) / 2 + shift
@@ -55,18 +56,18 @@ def _kinks(problem: IntervalProblem, layout: RowLayout, scores: Floats, shift: F
     return [(np.concatenate(p), np.concatenate(w), float(a)) for p, w, a in zip(places, weights, slopes, strict=True)]
 
 
-def _tied(theta: Floats, linked: bool) -> list[NDArray[np.intp]]:
+def _tied(theta: Floats, linked: bool, narrow: float) -> list[NDArray[np.intp]]:
     """Runs of thresholds that stand together."""
-    apart = np.diff(theta) > NARROW if linked else np.ones(len(theta) - 1, dtype=bool)
+    apart = np.diff(theta) > narrow if linked else np.ones(len(theta) - 1, dtype=bool)
     return np.split(np.arange(len(theta)), np.flatnonzero(apart) + 1)
 
 
-def _is_point(kinks: Kinks, block: NDArray[np.intp], theta: float) -> bool:
+def _is_point(kinks: Kinks, block: NDArray[np.intp], theta: float, narrow: float) -> bool:
     """Whether the slope of the block's charge clearly changes sign at theta."""
     below, above, total = 0.0, 0.0, 0.0
     for places, weights, slope in (kinks[j] for j in block):
-        below += slope + float(weights[places < theta - NARROW].sum())
-        above += slope + float(weights[places < theta + NARROW].sum())
+        below += slope + float(weights[places < theta - narrow].sum())
+        above += slope + float(weights[places < theta + narrow].sum())
         total += float(weights.sum())
     return below < -LEVEL * total and above > LEVEL * total
 
