@@ -109,7 +109,7 @@ def advance(
     return complementarity, total, worst
 
 
-@njit()
+@njit(error_model="numpy")
 def right_side(
     table: Array, groups: Array, cost: Array, s: Array, point: Array, slack: Array, mu: float,
     second_order: float, move: Array, dxi: Array, rest: Array, rest_xi: Array, per_sample: Array, per_group: Array,
@@ -154,7 +154,7 @@ def right_side(
             per_group[1, h] += sum_y2
 
 
-@njit()
+@njit(error_model="numpy")
 def row_steps(
     table: Array, groups: Array, shift: Array, cost: Array, s: Array, ds: Array, point: Array,
     slack: Array, rest: Array, rest_xi: Array, move: Array, dxi: Array, refine: bool,
