@@ -219,3 +219,12 @@ def test_an_interrupt_keeps_the_rounds_made(monkeypatch):
 
     monkeypatch.setattr(PairPotential, "at", interrupted)
     np.testing.assert_array_equal(RankBoost().fit(X, y).coef_, expected.coef_)
+
+
+def test_the_potential_does_not_depend_on_what_stood_in_memory():
+    from hullrank.baselines._loops import pair_potential
+
+    exponentials, block = np.ones((2, 4)), np.array([[0, 0, 0, 0], [0, 0, 1, 1]])
+    potential = np.full(4, np.nan)
+    assert pair_potential(exponentials, block, potential) == 4.0
+    assert potential.tolist() == [-2.0, -2.0, 2.0, 2.0]

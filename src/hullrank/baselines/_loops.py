@@ -82,7 +82,6 @@ def pair_potential(exponentials: Floats, block: Ints, potential: Floats) -> floa
     for direction in (1, -1):
         others = 0.0
         same = 0.0
-        sign = float(direction)
         side = (1 - direction) // 2
         for position in range(m):
             k = position if direction == 1 else m - 1 - position
@@ -94,8 +93,11 @@ def pair_potential(exponentials: Floats, block: Ints, potential: Floats) -> floa
                     others += same
                     same = 0.0
             share = exponentials[1 - side, k] * others
-            potential[k] = sign * share + side * potential[k]
-            loss += (1 - side) * share
+            if side == 0:
+                potential[k] = share
+                loss += share
+            else:
+                potential[k] -= share
             same += exponentials[side, k]
     return loss
 
