@@ -112,6 +112,7 @@ MANY = {
     "counts": (luck.integers(0, 3, (m, 4)).astype(float), grades, None),
     "weights over six orders": (big, grades, 10.0 ** luck.uniform(-3, 3, m)),
     "duplicate rows": (np.repeat(big[:240], 100, axis=0), np.repeat(grades[:240], 100), None),
+    "noise": (luck.normal(size=(m, 4)), luck.integers(0, 4, m), None),
 }
 
 
