@@ -76,7 +76,7 @@ class IntervalProblem:
         """Number of thresholds, without rho."""
         return len(self.linear) - self.has_rho
 
-    @property
+    @cached_property
     def homogeneous(self) -> bool:
         """All offsets and gaps are 0 and a linear term drives the solution (nu and sum of margins)."""
         return bool(self.linear.any())

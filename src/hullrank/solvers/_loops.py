@@ -7,7 +7,8 @@ multipliers divided by the row's cost: alpha = cost * a, so that weights are exa
     hinge  a z = mu, v xi = mu, v = 1 - sum a        squared  a z = mu, xi = sum a / 2        hard  a z = mu, xi = 0
 
 where the sum runs over the rows of the slack. A row's margin is g = sign * s - o, its residual g + xi - z. Per slack,
-with kappa = xi / v | 1/2 | 0, the matrix D = (diag(z / a) + kappa 11')^-1 maps margins to multipliers.
+with kappa = xi / v | 1/2 | 0, the matrix D = (diag(z / a) + kappa 11')^-1 maps margins to multipliers; ``ratio`` =
+a / z per row and ``bend`` = (kappa, 1 / (1 + kappa sum of ratios)) per slack make it up.
 """
 
 from typing import Any
@@ -18,14 +19,8 @@ Array = Any
 
 
 @njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _kappa(charge: int, v: float, xi: float) -> float:
-    return xi / v if charge == 0 else (0.5 if charge == 1 else 0.0)
-
-
-@njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _apply_d(d1: float, d2: float, kappa: float, e1: float, e2: float) -> Any:
-    """x, y = D (e1, e2) and x + y, free of cancellation; a slack of one row has d2 = 0."""
-    c = 1.0 / (1.0 + kappa * (d1 + d2))
+def _apply_d(d1: float, d2: float, kappa: float, c: float, e1: float, e2: float) -> Any:
+    """x, y = D (e1, e2) and x + y, free of cancellation, c = 1 / (1 + kappa (d1 + d2)); one row alone has d2 = 0."""
     x = c * d1 * (e1 + kappa * d2 * (e1 - e2))
     y = c * d2 * (e2 + kappa * d1 * (e2 - e1))
     return x, y, c * (d1 * e1 + d2 * e2)
@@ -34,20 +29,18 @@ def _apply_d(d1: float, d2: float, kappa: float, e1: float, e2: float) -> Any:
 @njit()
 def advance(
     table: Array, groups: Array, cost: Array, s: Array, point: Array, slack: Array, step: float,
-    move: Array, dxi: Array, per_sample: Array, cross: Array, per_group: Array, per_bundle: Array,
+    move: Array, dxi: Array, ratio: Array, bend: Array, rest: Array, rest_xi: Array, per_sample: Array,
+    cross: Array, per_group: Array, per_bundle: Array,
 ) -> Any:  # fmt: skip
-    """Take the step, then weigh: fills what the Newton matrix and the residuals need.
+    """Take the step, then weigh: fills what the Newton matrix, the residuals and the predictor need.
 
-    groups = (sign, o); per_sample = (sum of D with signs, sum of sign * alpha); cross[r] = cost * (D's row sum);
-    per_group = (sums of cost * D_rr, sums of alpha); per_bundle = sums of the off-diagonal -cost * D_12.
+    groups = (sign, o); per_sample = (sum of D with signs, sum of sign * alpha, sum of sign * y); cross[r] = cost * (D's
+    row sum); per_group = (sums of cost * D_rr, of alpha, of y); per_bundle = sums of the off-diagonal -cost * D_12. The
+    right sides rest, rest_xi and y are those of ``right_side`` at mu = 0 without its second order.
     Returns complementarity, total charge, largest row residual.
     """
-    for k in range(per_sample.shape[1]):
-        per_sample[0, k] = 0.0
-        per_sample[1, k] = 0.0
-    for g in range(per_group.shape[1]):
-        per_group[0, g] = 0.0
-        per_group[1, g] = 0.0
+    per_sample[:] = 0.0
+    per_group[:] = 0.0
     complementarity = 0.0
     total = 0.0
     worst = 0.0
@@ -55,7 +48,7 @@ def advance(
         start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
         row, partner, first, charge = table[b, 4], table[b, 5], table[b, 6], table[b, 7]
         sign, o = groups[0, g], groups[1, g]
-        sum_d, sum_a, sum_d2, sum_a2, sum_cross = 0.0, 0.0, 0.0, 0.0, 0.0
+        sum_d, sum_a, sum_y, sum_d2, sum_a2, sum_y2, sum_cross = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
             c = cost[q]
@@ -64,24 +57,36 @@ def advance(
             point[0, r], point[1, r] = a, z
             xi = slack[1, q] + step * dxi[q]
             v = slack[0, q] - step * move[0, r]
-            d1 = a / z
+            ratio[r] = d1 = a / z
             d2 = 0.0
             if h >= 0:
                 point[0, u] += step * move[0, u]
                 point[1, u] += step * move[1, u]
                 v -= step * move[0, u]
-                d2 = point[0, u] / point[1, u]
+                ratio[u] = d2 = point[0, u] / point[1, u]
             slack[0, q], slack[1, q] = v, xi
-            kappa = _kappa(charge, v, xi)
-            det = c / (1.0 + kappa * (d1 + d2))
+            kappa = xi / v if charge == 0 else (0.5 if charge == 1 else 0.0)
+            det = 1.0 / (1.0 + kappa * (d1 + d2))
+            bend[0, q], bend[1, q] = kappa, det
+            miss = o - sign * s[k]
+            rest_xi[q] = -xi
+            rest[r] = e1 = miss - xi if charge == 1 else miss
+            e2 = 0.0
+            if h >= 0:
+                miss2 = groups[1, h] - groups[0, h] * s[k]
+                rest[u] = e2 = miss2 - xi if charge == 1 else miss2
+            y, y2, _ = _apply_d(d1, d2, kappa, c * det, e1, e2)
+            sum_y += y
+            sum_y2 += y2
+            det *= c
             off = kappa * d1 * d2 * det
             d11 = d1 * det + off
             sum_d += d11
             sum_a += c * a
             complementarity += c * a * z
             cross[r] = d11 + off
-            weight, coef = d11, sign * c * a
-            worst = max(worst, abs(sign * s[k] - o + xi - z))
+            weight, coef, push = d11, sign * c * a, sign * y
+            worst = max(worst, abs(xi - miss - z))
             if h >= 0:
                 d22 = d2 * det + off
                 a2, z2 = point[0, u], point[1, u]
@@ -92,9 +97,11 @@ def advance(
                 cross[u] = d22 + off
                 weight += d22 + 2.0 * off
                 coef += groups[0, h] * c * a2
-                worst = max(worst, abs(groups[0, h] * s[k] - groups[1, h] + xi - z2))
+                push += groups[0, h] * y2
+                worst = max(worst, abs(xi - miss2 - z2))
             per_sample[0, k] += weight
             per_sample[1, k] += coef
+            per_sample[2, k] += push
             if charge == 0:
                 complementarity += c * v * xi
                 total += c * xi
@@ -102,62 +109,63 @@ def advance(
                 total += c * xi * xi
         per_group[0, g] += sum_d
         per_group[1, g] += sum_a
+        per_group[2, g] += sum_y
         per_bundle[b] = sum_cross
         if h >= 0:
             per_group[0, h] += sum_d2
             per_group[1, h] += sum_a2
+            per_group[2, h] += sum_y2
     return complementarity, total, worst
 
 
 @njit(error_model="numpy")
 def right_side(
-    table: Array, groups: Array, cost: Array, s: Array, point: Array, slack: Array, mu: float,
-    second_order: float, move: Array, dxi: Array, rest: Array, rest_xi: Array, per_sample: Array, per_group: Array,
+    table: Array, groups: Array, cost: Array, s: Array, point: Array, slack: Array, ratio: Array, bend: Array,
+    mu: float, second_order: float, move: Array, dxi: Array, rest: Array, rest_xi: Array, per_sample: Array,
+    per_group: Array,
 ) -> None:  # fmt: skip
-    """Right sides of the Newton step towards a z = mu, v xi = mu.
+    """Right sides of the corrector, a Newton step towards a z = mu, v xi = mu.
 
-    rest_xi = (mu - so dv dxi) / v - xi and rest = -g - xi' + (mu - so da dz) / a, with so = 1 for the corrector. Fills
-    per_sample[1] = sum of sign * y and per_group[1] = sums of y with y = cost * D rest.
+    rest_xi = (mu - so dv dxi) / v - xi and rest = -g - xi' + (mu - so da dz) / a, with so = 1 after a predictor. Fills
+    per_sample[2] = sum of sign * y and per_group[2] = sums of y with y = cost * D rest.
     """
-    for k in range(per_sample.shape[1]):
-        per_sample[1, k] = 0.0
-    for g in range(per_group.shape[1]):
-        per_group[1, g] = 0.0
+    per_sample[2] = 0.0
+    per_group[2] = 0.0
     for b in range(len(table)):
         start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
         row, partner, first, charge = table[b, 4], table[b, 5], table[b, 6], table[b, 7]
         sum_y, sum_y2 = 0.0, 0.0
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
-            a, z, v, xi = point[0, r], point[1, r], slack[0, q], slack[1, q]
             d2, e2, x = 0.0, 0.0, 0.0
             da = move[0, r] + (move[0, u] if h >= 0 else 0.0)
             if charge == 0:
-                x = (mu + second_order * da * dxi[q]) / v
-                rest_xi[q] = x - xi
+                x = (mu + second_order * da * dxi[q]) / slack[0, q]
+                rest_xi[q] = x - slack[1, q]
             elif charge == 1:
-                x = xi
-            rest[r] = groups[1, g] - groups[0, g] * s[k] - x + (mu - second_order * move[0, r] * move[1, r]) / a
+                x = slack[1, q]
+            aim = (mu - second_order * move[0, r] * move[1, r]) / point[0, r]
+            rest[r] = groups[1, g] - groups[0, g] * s[k] - x + aim
             if h >= 0:
-                d2 = point[0, u] / point[1, u]
+                d2 = ratio[u]
                 aim = (mu - second_order * move[0, u] * move[1, u]) / point[0, u]
                 e2 = groups[1, h] - groups[0, h] * s[k] - x + aim
                 rest[u] = e2
-            y, y2, _ = _apply_d(a / z, d2, _kappa(charge, v, xi), rest[r], e2)
+            y, y2, _ = _apply_d(ratio[r], d2, bend[0, q], bend[1, q], rest[r], e2)
             y *= cost[q]
             y2 *= cost[q]
             sum_y += y
             sum_y2 += y2
-            per_sample[1, k] += groups[0, g] * y + (groups[0, h] * y2 if h >= 0 else 0.0)
-        per_group[1, g] += sum_y
+            per_sample[2, k] += groups[0, g] * y + (groups[0, h] * y2 if h >= 0 else 0.0)
+        per_group[2, g] += sum_y
         if h >= 0:
-            per_group[1, h] += sum_y2
+            per_group[2, h] += sum_y2
 
 
 @njit(error_model="numpy")
 def row_steps(
-    table: Array, groups: Array, shift: Array, cost: Array, s: Array, ds: Array, point: Array,
-    slack: Array, rest: Array, rest_xi: Array, move: Array, dxi: Array, refine: bool,
+    table: Array, groups: Array, shift: Array, cost: Array, s: Array, ds: Array, point: Array, slack: Array,
+    ratio: Array, bend: Array, rest: Array, rest_xi: Array, move: Array, dxi: Array, refine: bool,
 ) -> Any:  # fmt: skip
     """da = D (rest - dg), dxi = rest_xi + kappa sum da, dz = g + dg + xi + dxi - z, with dg = sign ds - shift.
 
@@ -173,16 +181,15 @@ def row_steps(
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
             c, v, xi = cost[q], slack[0, q], slack[1, q]
-            kappa = _kappa(charge, v, xi)
             dg = groups[0, g] * ds[k] - shift[g]
             e1 = -dg if refine else rest[r] - dg
             dg2, d2, e2 = 0.0, 0.0, 0.0
             if h >= 0:
                 dg2 = groups[0, h] * ds[k] - shift[h]
-                d2 = point[0, u] / point[1, u]
+                d2 = ratio[u]
                 e2 = -dg2 if refine else rest[u] - dg2
-            x, y, total = _apply_d(point[0, r] / point[1, r], d2, kappa, e1, e2)
-            dx = kappa * total
+            x, y, total = _apply_d(ratio[r], d2, bend[0, q], bend[1, q], e1, e2)
+            dx = bend[0, q] * total
             if refine:
                 move[0, r] += x
                 move[1, r] += dg + dx

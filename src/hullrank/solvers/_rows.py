@@ -95,6 +95,7 @@ class ScaledRows:
         X = self.X[positions if self.pick is None else self.pick[positions]]
         if sp.issparse(X):
             return ScaledRows(X.tocsr(), scale=self.scale)
+        X = np.asfortranarray(X)  # by column: weighing rows then runs along memory
         if self.mean is not None:
             X -= self.mean
         X /= self.scale

@@ -128,8 +128,9 @@ class _State:
         R, S = layout.n_rows + E, layout.n_slacks + E
         self.multipliers, self.slack = np.empty((2, R)), np.empty((2, S))
         self.move, self.dxi = np.zeros((2, R)), np.zeros(S)
+        self.ratio, self.bend = np.empty(R), np.empty((2, S))
         self.rest, self.rest_xi, self.cross = np.empty(R), np.empty(S), np.empty(R)
-        self.per_sample, self.per_group = np.zeros((2, self.m + E)), np.empty((2, problem.n_groups + E))
+        self.per_sample, self.per_group = np.zeros((3, self.m + E)), np.empty((3, problem.n_groups + E))
         self.per_bundle = np.zeros(len(self.table))
         self.s, self.ds = np.zeros(self.m + E), np.zeros(self.m + E)
         self.groups = np.stack([np.append(problem.sign, np.ones(E)), np.empty(problem.n_groups + E)])
@@ -185,10 +186,10 @@ class _State:
         self.groups[1] = self.offset + self.N @ self.theta
         complementarity, lost, self.row_residual = self.loops.advance(
             self.table, self.groups, self.cost, self.s, self.multipliers, self.slack, step, self.move, self.dxi,
-            self.per_sample, self.cross, self.per_group, self.per_bundle,
+            self.ratio, self.bend, self.rest, self.rest_xi, self.per_sample, self.cross, self.per_group,
+            self.per_bundle,
         )  # fmt: skip
-        self.row_weight, self.group_weight = self.per_sample[0, : self.m].copy(), self.per_group[0].copy()
-        totals = self.per_group[1]
+        self.row_weight, self.group_weight, totals = self.per_sample[0, : self.m], *self.per_group[:2]
         w, theta, q = self.w, self.theta, problem.n_thresholds
         gamma = (self.caps[1] - self.caps[0]) / 2 if problem.l1 else w
         self.rw = self.rows.adjoint(self.per_sample[1, : self.m]) - gamma - settled.linear_w
@@ -241,13 +242,13 @@ class _State:
 
     def choose_step(self) -> float:
         """Predictor and corrector, or a centring step where they are short; moves w and theta, returns the length."""
-        self._direction(0.0)
+        self._direction()
         step = min(1.0, 1 / self.worst)
         left = self.complementarity + step * self.first_order + step * step * self.second_order
         target = self.mu * (max(0.0, left) / self.complementarity) ** 3 if self.complementarity > 0 else 0.0
-        step = self._direction(target, second_order=True)
+        step = self._correct(target, second_order=True)
         if step <= 0.1:
-            step = self._direction(0.5 * self.mu)
+            step = self._correct(0.5 * self.mu)
         self.w = self.w + step * self.dw
         self.theta = self.theta + step * self.dtheta
         if self.problem.l1:
@@ -256,25 +257,29 @@ class _State:
             self.w = self.parts[0] - self.parts[1]
         return step
 
-    def _direction(self, target: float, second_order: bool = False) -> float:
-        """Solve for the direction towards products of ``target``; returns the step that stays inside the cone."""
+    def _correct(self, target: float, second_order: bool = False) -> float:
+        """Replace the direction by one towards products of ``target``; returns the step that stays inside the cone."""
         self.loops.right_side(
-            self.table, self.groups, self.cost, self.s, self.multipliers, self.slack, target, float(second_order),
-            self.move, self.dxi, self.rest, self.rest_xi, self.per_sample, self.per_group,
+            self.table, self.groups, self.cost, self.s, self.multipliers, self.slack, self.ratio, self.bend, target,
+            float(second_order), self.move, self.dxi, self.rest, self.rest_xi, self.per_sample, self.per_group,
         )  # fmt: skip
+        self._direction(target, second_order)
+        if self.noisy:
+            self._refine()
+        return min(1.0, 0.998 / self.worst)
+
+    def _direction(self, target: float = 0.0, second_order: bool = False) -> None:
+        """Solve for the direction whose right sides stand in the rows, and measure it."""
         push = self._l1_right_side(target, second_order) if self.problem.l1 else 0.0
         self.dw, self.dtheta = self.system.solve(
-            self.rw + self.rows.adjoint(self.per_sample[1, : self.m]) + push,
-            self.rtheta - self.N.T @ self.per_group[1],
+            self.rw + self.rows.adjoint(self.per_sample[2, : self.m]) + push,
+            self.rtheta - self.N.T @ self.per_group[2],
         )
         self.ds[: self.m] = self.rows.scores(self.dw)
         if self.problem.l1:
             self.dgamma = self.curvature * self.dw - push
             self.dparts = (self.l1_rest + self.parts * np.stack([self.dgamma, -self.dgamma])) / self.caps
         self._measure(self.dtheta, self.ds, refine=False)
-        if self.noisy and target > 0:
-            self._refine()
-        return min(1.0, 0.998 / self.worst)
 
     def _l1_right_side(self, target: float, second_order: bool) -> Floats:
         self.l1_rest = target * self.l1_price - self.parts * self.caps
@@ -286,8 +291,8 @@ class _State:
     def _measure(self, dtheta: Floats, ds: Floats, refine: bool) -> None:
         """Row steps, the longest step inside all cones, and the complementarity along it."""
         self.worst, self.first_order, self.second_order = self.loops.row_steps(
-            self.table, self.groups, self.N @ dtheta, self.cost, self.s, ds, self.multipliers, self.slack, self.rest,
-            self.rest_xi, self.move, self.dxi, refine,
+            self.table, self.groups, self.N @ dtheta, self.cost, self.s, ds, self.multipliers, self.slack, self.ratio,
+            self.bend, self.rest, self.rest_xi, self.move, self.dxi, refine,
         )  # fmt: skip
         if self.problem.l1:
             dcaps = np.stack([-self.dgamma, self.dgamma])
