@@ -9,6 +9,7 @@ from hullrank import (
     ConvexHullRanker,
     FixedMarginClassifier,
     NuMarginClassifier,
+    PRank,
     SampledPairsRanker,
     SumOfMarginsClassifier,
     SwappedPairsRanker,
@@ -35,6 +36,10 @@ MODELS = [
     SwappedPairsRanker(C=10),
     SwappedPairsRanker(loss="squared_hinge"),
     SwappedPairsRanker(kernel="rbf"),
+    ConvexHullRanker(slack="edge", order="full"),
+    ConvexHullRanker(slack="edge", loss="hinge"),
+    ConvexHullRanker(kernel="rbf", approximation=20),
+    SampledPairsRanker(kernel="rbf", approximation=20),
 ]
 
 
@@ -50,7 +55,8 @@ def samples(seed, noise=1.0):
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_it_is_what_the_certificate_states(model, seed):
     X, y, weights = samples(seed)
-    model.set_params(tol=1e-9).fit(X, y, sample_weight=weights)
+    weights = None if isinstance(model, SampledPairsRanker) else weights
+    model.set_params(tol=1e-9).fit(X, y, **({} if weights is None else {"sample_weight": weights}))
     stated = model.certificate_.primal
     assert recomputed_objective(model, X, y, weights) == pytest.approx(stated, rel=1e-7, abs=1e-12)
 
@@ -83,7 +89,15 @@ def test_a_changed_model_has_another_objective():
 
 def test_models_without_a_formula_are_named():
     X, y, _ = samples(0)
-    with pytest.raises(HullrankError, match="every edge"):
-        recomputed_objective(ConvexHullRanker(slack="edge").fit(X, y), X, y)
-    with pytest.raises(HullrankError, match="SampledPairsRanker"):
-        recomputed_objective(SampledPairsRanker(random_state=0).fit(X, y), X, y)
+    with pytest.raises(HullrankError, match="PRank"):
+        recomputed_objective(PRank().fit(X, y), X, y)
+
+
+def test_many_rows_are_counted_as_pair_by_pair(monkeypatch):
+    X, y, weights = samples(0)
+    for model in (SwappedPairsRanker(), SwappedPairsRanker(loss="squared_hinge", query_weight="equal")):
+        model.fit(X, y, sample_weight=weights, qid=np.arange(80) // 20)
+        expected = recomputed_objective(model, X, y, weights, np.arange(80) // 20)
+        monkeypatch.setattr("hullrank.reports.objective._MOST_ROWS", 10)
+        assert recomputed_objective(model, X, y, weights, np.arange(80) // 20) == pytest.approx(expected, rel=1e-12)
+        monkeypatch.undo()

@@ -164,15 +164,21 @@ def compare(
 
 @app.command()
 def certify(
-    model: ModelPath, data: DataFile, target: Target = None, weights: Weights = None, json: Json = False
+    model: ModelPath,
+    data: DataFile,
+    target: Target = None,
+    qid: Qid = None,
+    weights: Weights = None,
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for the proof of an exact model.")] = None,
+    json: Json = False,
 ) -> None:
-    """Recompute a model's objective from its file and its training data, and bound it by a new solve.
+    """Recompute a model's objective from its file and its training data, and bound it by a solve that starts there.
 
     Example: `hullrank certify model.hull train.csv`
     """
-    from hullrank.cli.compare import run_certify
+    from hullrank.cli.certify import run_certify
 
-    run_certify(model, data, target=target, weights=weights, as_json=json)
+    run_certify(model, data, target=target, qid=qid, weights=weights, time_limit=time_limit, as_json=json)
 
 
 @app.command()

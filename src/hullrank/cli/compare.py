@@ -1,20 +1,16 @@
-"""``hullrank compare`` and ``hullrank certify``: methods against each other, a model against its own proof."""
+"""``hullrank compare``: methods against each other."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from hullrank.cli.console import note, out, print_json, table, working
 from hullrank.cli.data import Columns, Data, declared_order, load_data
 from hullrank.cli.fit import arrange, fit_pipeline
 from hullrank.cli.methods import build, known_methods, parse_settings, takes
-from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError
 from hullrank.reports.comparison import compare, folds
-from hullrank.reports.objective import recomputed_objective
 
 _QUICK = (
     "hull", "hull-edges", "fixed-margin", "all-thresholds", "nu-margin", "sum-of-margins", "swapped-pairs", "prank",
@@ -80,47 +76,3 @@ def _run(method: str, data: Data, arranged: Any, graph: Any) -> Any:
         return 1 - swapped_pairs(truth, scores, qid=data.qid[test], classes=classes, sample_weight=weights)
 
     return run
-
-
-def run_certify(model_path: Path, path: Path, *, target: str | None, weights: str | None, as_json: bool) -> None:
-    """Recompute the objective of a model from its file and its training data, and bound it by a new solve."""
-    model = Model.load(model_path)
-    step = model.step
-    data = model.load_data(
-        path,
-        target=target or model.about.get("target") or "",
-        qid=model.qid_column(None, False),
-        weights=weights or model.about.get("weights"),
-    )
-    y = model.target(data)
-    Z = model.pipeline[:-1].transform(data.X) if hasattr(model.pipeline, "steps") else data.X
-    queries = {"qid": data.qid} if data.qid is not None and has_fit_parameter(step, "qid") else {}
-    objective = recomputed_objective(step, Z, y, data.weights, **queries)
-    with working("solving again for a lower bound"):
-        again = clone(step).fit(Z, y, sample_weight=data.weights, **queries)
-    bound = again.certificate_.dual
-    claimed = step.certificate_
-    scale = max(abs(objective), abs(bound), claimed.floor)
-    gap = (objective - bound) / scale if scale > 0 else 0.0
-    agrees = abs(objective - claimed.primal) <= 1e-6 * max(scale, abs(claimed.primal))
-    holds = bool(agrees and gap <= 10 * max(step.tol, claimed.relative_gap))
-    facts = {
-        "objective in the file": claimed.primal,
-        "objective recomputed": objective,
-        "lower bound in the file": claimed.dual,
-        "lower bound recomputed": bound,
-        "relative gap": gap,
-        "certified": holds,
-    }
-    if as_json:
-        print_json(facts)
-    else:
-        out.print(table(f"{type(step).__name__} on {len(data):,} rows", ("quantity", "value"), _precise(facts)))
-    if not holds:
-        raise HullrankError(
-            "the certificate does not hold for these rows; the data or the model differ from those of the fit"
-        )
-
-
-def _precise(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(key, f"{value:.10g}" if isinstance(value, float) else str(value)) for key, value in facts.items()]

@@ -61,16 +61,25 @@ class _Sets:
         return [(int(high[np.argmin(scores[high])]), int(low[np.argmax(scores[low])])) for high, low in self.groups]
 
 
-def relax(samples: Rows, epsilon: float, *, tol: float = 1e-9, max_rounds: int = 500) -> Relaxation:
-    """Solve the relaxation by cuts, in u = w / eps, so that the margin is 1; Ctrl-C keeps the best so far."""
+def relax(
+    samples: Rows, epsilon: float, *, start: Floats | None = None, tol: float = 1e-9, max_rounds: int = 500
+) -> Relaxation:
+    """Solve the relaxation by cuts, in u = w / eps, so that the margin is 1; Ctrl-C keeps the best so far.
+
+    ``start`` are weights w that the first cuts are made at.
+    """
     X, weights = samples.X, samples.weights
     scale = column_scale(X)
     rows = _Sets((X - X.mean(axis=0)) / scale, weights, _groups(samples.codes, samples.query))
     master = _Master(rows, scale / epsilon, 1.0 - 1.0 / epsilon)
     pairs = sum(float(weights[high].sum() * weights[low].sum()) for high, low in rows.groups)
     count = sum(len(high) * len(low) for high, low in rows.groups)
-    first = rows.Z.T @ (weights * (samples.codes - np.average(samples.codes, weights=weights)))
-    best = trial = master.inside(first / max(float(np.linalg.norm(first)), 1e-300))
+    if start is None:
+        first = rows.Z.T @ (weights * (samples.codes - np.average(samples.codes, weights=weights)))
+        first /= max(float(np.linalg.norm(first)), 1e-300)
+    else:
+        first = start * scale / epsilon
+    best = trial = master.inside(first)
     primal, dual, status, rounds = np.inf, 0.0, Status.MAX_ITER, 0
     try:
         for rounds in range(1, max_rounds + 1):

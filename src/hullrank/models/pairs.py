@@ -253,6 +253,8 @@ class SampledPairsRanker(PairRanker):
     support_, support_vectors_, dual_coef_, n_support_, gamma_
         As for `SwappedPairsRanker`; kernels only.
     n_iter_ : int
+    seed_ : int
+        What the draw was seeded with, so that the same pairs can be drawn again.
     certificate_ : Certificate
         For the drawn pairs.
     n_features_in_ : int
@@ -324,6 +326,8 @@ class SampledPairsRanker(PairRanker):
         self : object
         """
         X, codes, query = self._check(X, y, qid)
-        rows, pairs = random_pairs(codes, query, self.pairs_per_sample, check_random_state(self.random_state))
+        fixed = isinstance(self.random_state, Integral)
+        self.seed_ = int(self.random_state if fixed else check_random_state(self.random_state).randint(2**31 - 1))
+        rows, pairs = random_pairs(codes, query, self.pairs_per_sample, np.random.RandomState(self.seed_))
         self._learn(X, np.ones(X.shape[0]), rows, pairs)
         return self

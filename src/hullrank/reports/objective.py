@@ -3,35 +3,37 @@
 Nothing of the solver is used: with s the scores and the interval [L_c, U_c] of a sample's class, a sample misses its
 lower end by max(0, L_c - s) and its upper end by max(0, s - U_c), and the objectives of the papers are sums of these.
 Pair models pay for 1 - (s_i - s_j) of every pair. The penalty of a kernel model is 1/2 v'Kv = 1/2 sum v_i s_i over its
-support vectors i.
+support vectors i, also where their number was limited: the function that they span is one of the kernel's.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 
-from hullrank.data import check_target, check_weights, encode_labels
+from hullrank.data import check_queries, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
+from hullrank.reports.edge_thresholds import best_edge_thresholds, sorted_edges
+from hullrank.reports.restated import restate_pairs, row_weight
 
 Floats = NDArray[np.float64]
-_MOST_ROWS = 30_000
+_MOST_ROWS = 30_000  # to go through pair by pair; beyond, pairs are counted by sorting
 
 
 def recomputed_objective(model: Any, X: Any, y: Any, sample_weight: Any = None, qid: Any = None) -> float:
     """Objective of ``model`` on training data that its input step has already prepared."""
     name = type(model).__name__
-    if name not in _OBJECTIVES or getattr(model, "approximation", None) is not None:
-        raise HullrankError(
-            f"the objective of this {name} cannot be recomputed from its attributes; those of {', '.join(_OBJECTIVES)} "
-            "without an approximation can"
-        )
     scores = model.score_samples(X)
     rows = np.empty((len(scores), 0))
     weights, values = check_weights(sample_weight, rows), check_target(rows, y)
-    if not hasattr(model, "classes_"):
-        return float(_swapped_pairs(model, scores, values, weights, np.zeros(len(scores)) if qid is None else qid))
+    if name in ("SwappedPairsRanker", "SampledPairsRanker"):
+        return _penalty(model, scores) + model.C * _mean_pair(model, X, y, sample_weight, qid, scores)
+    if name == "LinearRelaxationRanker":
+        return _relaxation(model, scores, encode_labels(y, values).codes, weights, check_queries(qid, len(scores)))
+    if name not in _OBJECTIVES:
+        raise HullrankError(f"{name} minimises no objective that could be recomputed")
     codes = encode_labels(y, values, model.classes_.tolist()).codes
     if getattr(model, "class_weight", None) is not None:
         per_class = compute_class_weight(model.class_weight, classes=model.classes_, y=values, sample_weight=weights)
@@ -50,10 +52,22 @@ def _charge(model: Any, slack: Floats) -> Floats:
 
 def _hull(model: Any, scores: Floats, codes: NDArray[np.intp], weights: Floats) -> float:
     if model.slack == "edge":
-        raise HullrankError("slack='edge' keeps a threshold for every edge, which the model does not carry")
+        return _by_edges(model, scores, codes, weights)
     low, high = _missed(model, scores, codes)
     slack = np.maximum(low, high) if model.intervals == "free" else low + high
     return _penalty(model, scores) + _price(model, weights @ _charge(model, slack), slack)
+
+
+def _by_edges(model: Any, scores: Floats, codes: NDArray[np.intp], weights: Floats) -> float:
+    """Every edge with the best threshold for these scores, which are therefore at least as good as the solver's."""
+    edges = model.order_.codes
+    thresholds = best_edge_thresholds(edges, scores, codes, weights, model.loss)
+    charge, slacks = 0.0, []
+    for (lo, hi), t in zip(sorted_edges(edges).tolist(), thresholds, strict=True):
+        for own, slack in ((codes == hi, t + 0.5 - scores), (codes == lo, scores - t + 0.5)):
+            slacks.append(np.maximum(slack[own], 0.0))
+            charge += float(weights[own] @ _charge(model, slacks[-1]))
+    return _penalty(model, scores) + _price(model, charge, np.concatenate(slacks))
 
 
 def _fixed(model: Any, scores: Floats, codes: NDArray[np.intp], weights: Floats) -> float:
@@ -67,8 +81,7 @@ def _fixed(model: Any, scores: Floats, codes: NDArray[np.intp], weights: Floats)
 
 def _nu(model: Any, scores: Floats, codes: NDArray[np.intp], weights: Floats) -> float:
     low, high = _missed(model, scores, codes)
-    per_class = np.bincount(codes, weights)
-    n_rows = 2 * per_class.sum() - per_class[0] - per_class[-1]
+    n_rows = row_weight(np.bincount(codes, weights))
     return _penalty(model, scores) - model.nu_ * model.margin_ + float(weights @ (low + high)) / n_rows
 
 
@@ -77,27 +90,52 @@ def _sum_of_margins(model: Any, scores: Floats, codes: NDArray[np.intp], weights
     low, high = _missed(model, scores, codes)
     margins = model.intervals_[:-1, 1] - model.intervals_[1:, 0]
     value = margins.sum() + model.C_ * float(weights @ (low + high))
-    return -0.5 * min(value, 0.0) ** 2
+    return -0.5 * min(value, 0.0) ** 2 / (2 * _penalty(model, scores) or 1.0)
 
 
-def _swapped_pairs(model: Any, scores: Floats, y: NDArray[Any], weights: Floats, qid: Any) -> float:
-    """1/2 |w|^2 + C times the (weighted) mean charge of the pairs of every query, pair by pair."""
+def _mean_pair(model: Any, X: Any, y: Any, sample_weight: Any, qid: Any, scores: Floats) -> float:
+    """The (weighted) mean charge of the model's pairs: pair by pair where they are drawn, or few."""
+    rows = np.empty((len(scores), 0))
+    weights, query = check_weights(sample_weight, rows), check_queries(qid, len(scores))
+    if hasattr(model, "pairs_per_sample"):
+        drawn: Any = restate_pairs(model, X, y, None, qid)
+        s, pairs = scores[drawn.rows], drawn.pairs
+        return float(pairs.weights @ _charge(model, np.maximum(1 - (s[pairs.hi] - s[pairs.lo]), 0.0)))
     if len(scores) > _MOST_ROWS:
-        raise HullrankError(
-            f"going through every pair of {len(scores):,} rows takes too long; the limit is {_MOST_ROWS:,}"
-        )
-    charged, total = 0.0, 0.0
-    for query in np.unique(qid):
-        rows = np.flatnonzero(np.asarray(qid) == query)
+        whole = restate_pairs(model, X, y, sample_weight, qid)
+        at = whole.pairs.at(scores[whole.rows])
+        return at.ramp(-np.inf, 1.0).square if model.loss == "squared_hinge" else at.hinge()[0]
+    values = encode_labels(y, check_target(rows, y)).codes
+    sums = _pair_sums(lambda d: _charge(model, np.maximum(1 - d, 0.0)), scores, values, weights, query)
+    losses, masses = sums[:, sums[1] > 0]
+    return float((losses / masses).mean() if model.query_weight == "equal" else losses.sum() / masses.sum())
+
+
+def _relaxation(model: Any, scores: Floats, codes: Any, weights: Floats, query: Any) -> float:
+    """The sum of max(0, 1 - d / epsilon) over pairs; infinite where d < epsilon - 1 or |w_j| > 1."""
+    lowest = (model.epsilon - 1) * (1 + 1e-6)
+    if np.abs(model.coef_).max() > 1 + 1e-9:
+        return float("inf")
+
+    def charge(d: Floats) -> Floats:
+        return np.where(d < lowest, np.inf, np.maximum(1 - d / model.epsilon, 0.0))
+
+    return float(_pair_sums(charge, scores, codes, weights, query)[0].sum())
+
+
+def _pair_sums(charge: Callable[[Floats], Floats], scores: Floats, y: Any, weights: Floats, query: Any) -> Floats:
+    """(2, queries): the weighted charge of all pairs, and their weight."""
+    sums = []
+    for q in np.unique(query):
+        rows = np.flatnonzero(query == q)
         loss = mass = 0.0
         for part in np.array_split(rows, 1 + len(rows) ** 2 // 4_000_000):
-            pair = (y[part][:, None] > y[rows]) * np.outer(weights[part], weights[rows])
-            loss += float(np.sum(pair * _charge(model, np.maximum(1 - (scores[part][:, None] - scores[rows]), 0.0))))
+            above, below = np.nonzero(y[part][:, None] > y[rows])
+            pair = weights[part[above]] * weights[rows[below]]
+            loss += float(pair @ charge(scores[part[above]] - scores[rows[below]]))
             mass += float(pair.sum())
-        if mass and model.query_weight == "equal":
-            loss, mass = loss / mass, 1.0
-        charged, total = charged + loss, total + mass
-    return _penalty(model, scores) + model.C * charged / total
+        sums.append((loss, mass))
+    return np.array(sums).T
 
 
 def _penalty(model: Any, scores: Floats) -> float:
@@ -105,7 +143,10 @@ def _penalty(model: Any, scores: Floats) -> float:
         w = model.coef_
         return float(np.abs(w).sum()) if getattr(model, "penalty", "l2") == "l1" else 0.5 * float(w @ w)
     v = np.ravel(model.dual_coef_)
-    return 0.5 * float(v @ (v if getattr(model, "norm", "rkhs") == "coefficient" else scores[model.support_]))
+    if getattr(model, "norm", "rkhs") == "coefficient" or not len(v):
+        return 0.5 * float(v @ v)
+    own = scores[model.support_] if model.kernel == "precomputed" else model.score_samples(model.support_vectors_)
+    return 0.5 * float(v @ own)
 
 
 def _price(model: Any, charge: Any, slack: Floats) -> float:
@@ -119,5 +160,4 @@ _OBJECTIVES: dict[str, Any] = {
     "FixedMarginClassifier": _fixed,
     "NuMarginClassifier": _nu,
     "SumOfMarginsClassifier": _sum_of_margins,
-    "SwappedPairsRanker": _swapped_pairs,
 }

@@ -1,0 +1,58 @@
+"""``hullrank certify``: a model against its own proof."""
+
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.validation import has_fit_parameter
+
+from hullrank.cli.console import out, print_json, table, working
+from hullrank.cli.model import Model
+from hullrank.exceptions import HullrankError
+from hullrank.reports.certifying import certify
+
+
+def run_certify(
+    model_path: Path,
+    path: Path,
+    *,
+    target: str | None,
+    qid: str | None,
+    weights: str | None,
+    time_limit: float | None,
+    as_json: bool,
+) -> None:
+    """Recompute the objective of a model from its file and its training data, and bound it by a new solve."""
+    model = Model.load(model_path)
+    data = model.load_data(
+        path,
+        target=target or model.about.get("target") or "",
+        qid=model.qid_column(qid, False),
+        weights=weights or model.about.get("weights"),
+    )
+    step, X = _peeled(model.pipeline, data.X)
+    given = {"sample_weight": data.weights, "qid": data.qid}
+    taken = {name: values for name, values in given.items() if values is not None and has_fit_parameter(step, name)}
+    with working(f"certifying {type(step).__name__} on {len(data):,} rows"):
+        verdict = certify(step, X, model.target(data), time_limit=time_limit, **taken)
+    facts = {**verdict.facts, "certified": verdict.holds}
+    if as_json:
+        print_json(facts)
+    else:
+        out.print(table(f"{type(step).__name__} on {len(data):,} rows", ("quantity", "value"), _precise(facts)))
+    if not verdict.holds:
+        raise HullrankError(f"the certificate does not hold for these rows: {verdict.reason}")
+
+
+def _peeled(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The model inside pipelines and calibrators, and its input."""
+    while hasattr(estimator, "steps") or hasattr(estimator, "estimator_"):
+        if hasattr(estimator, "steps"):
+            X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+            estimator = estimator.steps[-1][1]
+        else:
+            estimator = estimator.estimator_
+    return estimator, X
+
+
+def _precise(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(key, f"{value:.10g}" if isinstance(value, float) else str(value)) for key, value in facts.items()]

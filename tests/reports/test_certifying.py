@@ -1,0 +1,221 @@
+"""A certificate holds for the model and the data it was given for, and for no others."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hullrank import (
+    ConvexHullRanker,
+    ExactRanker,
+    FixedMarginClassifier,
+    LinearRelaxationRanker,
+    NuMarginClassifier,
+    PRank,
+    SampledPairsRanker,
+    SumOfMarginsClassifier,
+    SwappedPairsRanker,
+)
+from hullrank.exceptions import HullrankError
+from hullrank.reports.certifying import certify
+from hullrank.reports.edge_thresholds import best_edge_thresholds
+from hullrank.reports.lower_bound import bound_intervals
+from hullrank.reports.restated import restate_intervals
+
+PARTIAL = [(0, 2), (1, 2), (2, 3), (0, 3)]
+LINEAR = [
+    ConvexHullRanker(),
+    ConvexHullRanker(loss="hinge", C=0.1, order="full"),
+    ConvexHullRanker(penalty="l1"),
+    ConvexHullRanker(order=PARTIAL, class_weight="balanced"),
+    ConvexHullRanker(intervals="free", loss="hinge"),
+    ConvexHullRanker(slack="edge", order="full", loss="hinge"),
+    ConvexHullRanker(slack="edge", order=PARTIAL),
+    FixedMarginClassifier(),
+    FixedMarginClassifier(loss="squared_hinge", C=0.2),
+    FixedMarginClassifier(thresholds="all"),
+    NuMarginClassifier(),
+    SumOfMarginsClassifier(),
+    SwappedPairsRanker(C=10),
+    SwappedPairsRanker(loss="squared_hinge", query_weight="equal"),
+    SampledPairsRanker(),
+    SampledPairsRanker(random_state=3, loss="squared_hinge"),
+    LinearRelaxationRanker(),
+]
+KERNEL = [
+    ConvexHullRanker(kernel="rbf"),
+    ConvexHullRanker(kernel="rbf", slack="edge", order=PARTIAL, loss="hinge"),
+    ConvexHullRanker(kernel="rbf", intervals="free", loss="hinge"),
+    ConvexHullRanker(kernel="rbf", norm="coefficient"),
+    ConvexHullRanker(kernel="rbf", approximation=20),
+    FixedMarginClassifier(kernel="laplacian"),
+    FixedMarginClassifier(kernel="rbf", thresholds="all"),
+    FixedMarginClassifier(kernel="rbf", approximation=20, loss="squared_hinge"),
+    NuMarginClassifier(kernel="rbf"),
+    NuMarginClassifier(kernel="rbf", approximation=20),
+    SumOfMarginsClassifier(kernel="rbf"),
+    SwappedPairsRanker(kernel="rbf", C=30),
+    SwappedPairsRanker(kernel="rbf", approximation=20, C=30),
+    SampledPairsRanker(kernel="rbf", C=30),
+]
+
+
+def samples(seed=0, m=80):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 4))
+    y = np.digitize(X @ [1.0, -1, 0.5, 0] + rng.normal(size=m), [-1, 0, 1])
+    return X, y, rng.integers(1, 4, m)
+
+
+def extras(model, weights):
+    return {} if isinstance(model, SampledPairsRanker) else {"sample_weight": weights}
+
+
+@pytest.mark.parametrize("model", [*LINEAR, *KERNEL], ids=str)
+def test_it_holds_for_the_data_of_the_fit(model):
+    X, y, weights = samples()
+    more = extras(model, weights)
+    verdict = certify(model.fit(X, y, **more), X, y, **more)
+    assert verdict.holds, (verdict.reason, verdict.facts)
+    tol = getattr(model, "tol", 1e-9)
+    assert -1e-9 <= verdict.facts["relative gap recomputed"] <= 2 * tol
+    hulls = isinstance(model, ConvexHullRanker)
+    from_scratch = hulls and (model.norm == "coefficient" or (model.kernel == "rbf" and model.intervals == "free"))
+    assert verdict.facts["started from the model"] is not from_scratch
+
+
+@pytest.mark.parametrize("model", [*LINEAR, *KERNEL], ids=str)
+def test_other_weights_and_other_rows_are_refused(model):
+    X, y, weights = samples()
+    more = extras(model, weights)
+    model.fit(X, y, **more)
+    name = "coef_" if hasattr(model, "coef_") else "dual_coef_"
+    honest = getattr(model, name)
+    assert not certify(model, X[:-5], y[:-5], **extras(model, weights[:-5])).holds
+    assert not certify(model, X, y[::-1], **more).holds
+    setattr(model, name, honest * np.where(np.arange(honest.size) % 2, 1.01, 0.99).reshape(honest.shape))
+    verdict = certify(model, X, y, **more)
+    assert not verdict.holds
+    assert "not the one in the file" in verdict.reason
+
+
+@pytest.mark.parametrize("model", [ConvexHullRanker(), SwappedPairsRanker(), NuMarginClassifier(kernel="rbf")], ids=str)
+def test_a_forged_certificate_is_refused(model):
+    X, y, _ = samples()
+    certificate = model.fit(X, y).certificate_
+    name = "coef_" if hasattr(model, "coef_") else "dual_coef_"
+    setattr(model, name, getattr(model, name) * 0.5)
+    objective = certify(model, X, y).facts["objective recomputed"]
+    model.certificate_ = replace(certificate, primal=objective, dual=objective, floor=1e9 * abs(objective))
+    verdict = certify(model, X, y)
+    assert not verdict.holds
+    assert "larger gap" in verdict.reason
+
+
+def test_queries():
+    X, y, _ = samples()
+    qid = np.arange(80) // 16
+    for model in (
+        SwappedPairsRanker(query_weight="equal"),
+        SampledPairsRanker(random_state=1),
+        LinearRelaxationRanker(),
+    ):
+        assert certify(model.fit(X, y, qid=qid), X, y, qid=qid).holds
+        assert not certify(model, X, y).holds
+
+
+def test_rows_without_weight_do_not_matter():
+    X, y, weights = samples()
+    weights[::7] = 0
+    for model in (
+        FixedMarginClassifier(kernel="rbf"),
+        ConvexHullRanker(slack="edge"),
+        SwappedPairsRanker(kernel="rbf"),
+    ):
+        assert certify(model.fit(X, y, sample_weight=weights), X, y, sample_weight=weights).holds
+
+
+def test_a_hard_margin():
+    X, _, _ = samples()
+    X = X[np.abs((X @ [1.0, -1, 0.5, 0])[:, None] - [-1, 0, 1]).min(axis=1) > 0.1]
+    y = np.digitize(X @ [1.0, -1, 0.5, 0], [-1, 0, 1])
+    for model in (FixedMarginClassifier(C=np.inf), ConvexHullRanker(C=np.inf, slack="edge")):
+        assert certify(model.fit(X, y), X, y).holds
+
+
+def test_a_collapsed_ranking():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    for model in (NuMarginClassifier(nu=0.2), SumOfMarginsClassifier(), ConvexHullRanker(intervals="free", C=0.01)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y)
+        assert certify(model, X, y).holds
+
+
+def test_a_wrong_start_costs_time_and_not_truth():
+    X, y, _ = samples()
+    model = FixedMarginClassifier().fit(X, y)
+    optimum = model.certificate_.primal
+    rng = np.random.default_rng(0)
+    model.coef_, model.thresholds_ = rng.normal(size=4), rng.normal(size=3)
+    bound = bound_intervals(restate_intervals(model, X, y, None), optimum)
+    assert optimum * (1 - 1e-5) <= bound.value <= optimum
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_edge_thresholds_are_the_best(loss):
+    rng = np.random.default_rng(1)
+    power = 2 if loss == "squared_hinge" else 1
+    for _ in range(20):
+        scores, codes = rng.normal(size=15).round(1), np.append([0, 1], rng.integers(0, 2, 13))
+        scores += 2 * rng.integers(0, 2) * codes
+        weights = rng.integers(1, 4, 15).astype(float)
+
+        def cost(t, s=scores, c=codes, w=weights):
+            return float(w @ np.maximum(np.where(c == 1, t + 0.5 - s, s - t + 0.5), 0) ** power)
+
+        best = min(cost(t) for t in np.linspace(-5, 5, 20001))
+        (t,) = best_edge_thresholds([(0, 1)], scores, codes, weights, loss)
+        assert cost(t) <= best + 1e-9
+
+
+class TestExact:
+    def data(self):
+        X, y, _ = samples(m=24)
+        return X[:, :3], (y > 1).astype(int)
+
+    @pytest.mark.parametrize("options", [{}, {"method": "plane_search", "max_cells": 20}, {"statistic": "mrr"}])
+    def test_it_holds(self, options):
+        X, y = self.data()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = ExactRanker(**options).fit(X, y)
+        verdict = certify(model, X, y)
+        assert verdict.holds, verdict
+        assert verdict.facts["upper bound proven here"] <= model.certificate_.upper_bound + 1e-9
+        assert not certify(model, X[:-2], y[:-2]).holds
+
+    def test_other_weights_and_better_claims_are_refused(self):
+        X, y = self.data()
+        model = ExactRanker(method="plane_search", max_cells=1).fit(X, y)
+        honest, certificate = model.coef_, model.certificate_
+        model.coef_ = -honest
+        assert "value is not" in certify(model, X, y).reason
+        worse = np.array([1.0, 0, 0])
+        value = ExactRanker()._state(*ExactRanker()._check(X, y, None, None))
+        model.coef_ = worse
+        counted = float(value.recount(worse) / value.total)
+        model.certificate_ = replace(certificate, value=counted, upper_bound=counted)
+        assert "not proven again" in certify(model, X, y, time_limit=5).reason
+
+
+def test_what_proves_nothing_says_so():
+    X, y, _ = samples()
+    with pytest.raises(HullrankError, match="carries no certificate"):
+        certify(PRank().fit(X, y), X, y)
+    model = SampledPairsRanker().fit(X, y)
+    del model.seed_
+    with pytest.raises(HullrankError, match="seed"):
+        certify(model, X, y)
