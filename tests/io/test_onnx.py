@@ -36,9 +36,14 @@ ESTIMATORS = [
     hullrank.ExactRanker(max_cells=200),
     hullrank.PRank(),
     hullrank.RankBoost(n_rounds=10, weak_rankers="features"),
+    hullrank.RankBoost(n_rounds=40, weak_rankers="thresholds"),
     *(hullrank.ConvexHullRanker(kernel=kernel, norm="coefficient", C=0.1) for kernel in KERNELS),
     *(hullrank.FixedMarginClassifier(kernel=kernel, C=0.1) for kernel in ("rbf", "poly", "laplacian")),
     hullrank.SwappedPairsRanker(kernel="rbf"),
+    hullrank.SampledPairsRanker(kernel="poly", random_state=0),
+    hullrank.ConvexHullRanker(kernel="rbf", approximation=20),
+    hullrank.NuMarginClassifier(kernel="rbf"),
+    hullrank.SumOfMarginsClassifier(kernel="rbf"),
     *(hullrank.PRank(kernel=kernel) for kernel in KERNELS[1:]),
 ]
 
@@ -64,6 +69,38 @@ def test_scores_and_labels_agree(tmp_path, estimator):
         np.testing.assert_array_equal(got["label"], pipe.predict(NEW))
     else:
         assert "label" not in got
+
+
+CALIBRATED = [
+    hullrank.FixedMarginClassifier(classes=["low", "middle", "high"]),
+    hullrank.ConvexHullRanker(kernel="rbf", classes=["low", "middle", "high"]),
+    make_pipeline(StandardScaler(), hullrank.FixedMarginClassifier(classes=["low", "middle", "high"])),
+]
+
+
+@pytest.mark.parametrize("estimator", CALIBRATED, ids=str)
+def test_calibrated_probabilities(tmp_path, estimator):
+    pipe = make_pipeline(StandardScaler(), hullrank.OrdinalCalibrator(estimator, cv=3)).fit(X, WORDS)
+    got = run(pipe, tmp_path / "m.onnx", {"X": NEW})
+    new = NEW.astype(np.float64)
+    np.testing.assert_allclose(got["scores"], pipe.score_samples(new), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(got["probabilities"], pipe.predict_proba(new), atol=1e-5)
+    np.testing.assert_array_equal(got["label"], pipe.predict(new))
+    far = (1e6 * NEW).astype(np.float32)
+    expected = pipe.predict_proba(far.astype(np.float64))
+    np.testing.assert_allclose(run(pipe, tmp_path / "m.onnx", {"X": far})["probabilities"], expected, atol=1e-5)
+
+
+def test_calibrated_rankers_of_numbers(tmp_path):
+    model = hullrank.OrdinalCalibrator(hullrank.RankBoost(n_rounds=20, weak_rankers="thresholds"), cv=3).fit(X, CODES)
+    got = run(model, tmp_path / "m.onnx", {"X": NEW})
+    np.testing.assert_allclose(got["probabilities"], model.predict_proba(NEW.astype(np.float64)), atol=1e-5)
+    np.testing.assert_array_equal(got["label"], model.predict(NEW.astype(np.float64)))
+
+
+def test_stumps_without_a_round(tmp_path):
+    model = hullrank.RankBoost(weak_rankers="thresholds").fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
+    assert not run(model, tmp_path / "m.onnx", {"X": NEW[:, :2]})["scores"].any()
 
 
 def test_word_labels(tmp_path):
@@ -94,8 +131,10 @@ def test_what_has_no_onnx_form_is_named():
     with pytest.raises(ModelFileError, match="MinMaxScaler"):
         to_onnx(make_pipeline(MinMaxScaler(), hullrank.ConvexHullRanker()).fit(X, CODES))
     gram = X @ X.T
-    with pytest.raises(ModelFileError, match="no ONNX form"):
+    with pytest.raises(ModelFileError, match="precomputed kernel has no ONNX form"):
         to_onnx(hullrank.ConvexHullRanker(kernel="precomputed").fit(gram, CODES))
+    with pytest.raises(ModelFileError, match="Python function has no ONNX form"):
+        to_onnx(hullrank.FixedMarginClassifier(kernel=lambda a, b: a @ b.T).fit(X, CODES))
 
 
 def test_a_missing_package_is_named(monkeypatch):

@@ -1,4 +1,4 @@
-"""Models that travel: linear and kernel score lines as ONNX graphs, for onnxruntime and its like."""
+"""Models that travel: linear, kernel and boosted score lines as ONNX graphs, for onnxruntime and its like."""
 
 import os
 from typing import Any
@@ -12,14 +12,15 @@ from hullrank.io.atomic import replacing
 from hullrank.io.encoder import TableEncoder
 
 _OPSET = 17
+_CERTAIN = 1e300  # log-odds of what is certain
 
 
 def export_onnx(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator (or a Pipeline that ends in one) as an ONNX file.
 
     The graph takes ``X``, a float matrix, or one input per column of the table that a `TableEncoder` was fitted on
-    (floats with NaN where missing, or strings), and gives ``scores`` and, where the model predicts classes, ``label``.
-    Inside it computes in double precision.
+    (floats with NaN where missing, or strings), and gives ``scores`` and, where the model predicts classes, ``label``;
+    an `OrdinalCalibrator` adds ``probabilities``. Inside it computes in double precision.
     """
     data = to_onnx(estimator).SerializeToString()
     with replacing(path) as stream:
@@ -29,7 +30,7 @@ def export_onnx(estimator: Any, path: str | os.PathLike[str]) -> None:
 def to_onnx(estimator: Any) -> Any:
     """The ONNX model of a fitted estimator, as `export_onnx` writes it."""
     graph = _Graph()
-    steps = [step for _, step in estimator.steps] if hasattr(estimator, "steps") else [estimator]
+    steps, calibrator = _unfolded(estimator)
     model = steps[-1]
     value = graph.start(steps[0], model)
     for step in steps[:-1]:
@@ -39,11 +40,32 @@ def to_onnx(estimator: Any) -> Any:
             raise ModelFileError(f"a pipeline with {type(step).__name__} has no ONNX form here; use StandardScaler")
     score = _scores(graph, model, value)
     graph.output("scores", graph.op("Reshape", graph.op("Cast", score, to=graph.FLOAT), graph.const([-1])), graph.FLOAT)
-    label = _label(graph, model, score)
+    predictor = model if calibrator is None else calibrator
+    if calibrator is None:
+        code = _code(graph, model, score)
+    else:
+        shares = _probabilities(graph, calibrator, score)
+        code = graph.op("ArgMax", shares, axis=1, keepdims=0)
+        width = len(calibrator.classes_)
+        graph.output("probabilities", graph.op("Cast", shares, to=graph.FLOAT), graph.FLOAT, width)
+    label = None if code is None else _label(graph, predictor.classes_, code)
     if label is not None:
-        words = model.classes_.dtype.kind not in "biuf"
+        words = predictor.classes_.dtype.kind not in "biuf"
         graph.output("label", graph.op("Reshape", label, graph.const([-1])), graph.STRING if words else graph.INT64)
     return graph.finish(type(model).__name__)
+
+
+def _unfolded(estimator: Any) -> tuple[list[Any], Any]:
+    """What happens to a row, one step after the other up to the model; and the calibrator around it, if any."""
+    steps, calibrator = [estimator], None
+    while hasattr(steps[-1], "steps") or hasattr(steps[-1], "cuts_"):
+        last = steps.pop()
+        if hasattr(last, "steps"):
+            steps += [step for _, step in last.steps]
+        else:
+            steps.append(last.estimator_)
+            calibrator = calibrator or last
+    return steps, calibrator
 
 
 class _Graph:
@@ -87,10 +109,10 @@ class _Graph:
         self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n", width]))
         return name
 
-    def output(self, name: str, value: str, kind: int) -> None:
-        """Declare an output of shape (n,)."""
+    def output(self, name: str, value: str, kind: int, *width: int) -> None:
+        """Declare an output of shape (n,) or (n, width)."""
         self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
-        self.outputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n"]))
+        self.outputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n", *width]))
 
     def start(self, first: Any, model: Any) -> str:
         """The input matrix in double precision."""
@@ -132,18 +154,32 @@ def _scaled(graph: _Graph, scaler: StandardScaler, value: str) -> str:
 
 
 def _scores(graph: _Graph, model: Any, value: str) -> str:
-    """(n, 1) scores: X w, or K v over the support vectors."""
+    """(n, 1) scores: X w, or a sum of stumps, or K v over the support vectors."""
     if hasattr(model, "coef_"):
         return graph.op("MatMul", value, graph.const(model.coef_[:, None]))
+    if hasattr(model, "alphas_"):
+        return _stumps(graph, model, value)
     vectors, coef = getattr(model, "support_vectors_", None), getattr(model, "dual_coef_", None)
     kernel = getattr(model, "kernel", None)
     if vectors is None or coef is None or kernel not in _KERNELS:
+        odd = {"precomputed": "a precomputed kernel"}.get(str(kernel), "a kernel that is a Python function")
+        reason = f" with {odd}" if kernel == "precomputed" or callable(kernel) else ""
         raise ModelFileError(
-            f"this {type(model).__name__} has no ONNX form; linear models and {', '.join(_KERNELS)} kernels have one"
+            f"{type(model).__name__}{reason} has no ONNX form; linear models, stumps and the kernels "
+            f"{', '.join(_KERNELS)} have one"
         )
     dense = np.asarray(vectors.todense() if hasattr(vectors, "todense") else vectors, dtype=np.float64)
     values = _KERNELS[kernel](graph, model, value, dense)
     return graph.op("MatMul", values, graph.const(np.ravel(coef)[:, None]))
+
+
+def _stumps(graph: _Graph, model: Any, value: str) -> str:
+    """The sum of alpha over the stumps whose feature lies above their threshold."""
+    if not len(model.alphas_):
+        return graph.op("MatMul", value, graph.const(np.zeros((model.n_features_in_, 1))))
+    columns = graph.op("Gather", value, graph.const(model.features_), axis=1)
+    above = graph.op("Cast", graph.op("Greater", columns, graph.const(model.thresholds_[None, :])), to=graph.DOUBLE)
+    return graph.op("MatMul", above, graph.const(model.alphas_[:, None]))
 
 
 def _dot(graph: _Graph, value: str, vectors: NDArray[np.float64]) -> str:
@@ -190,21 +226,37 @@ def _gamma(model: Any) -> float:
 _KERNELS = {"linear": _linear, "poly": _poly, "sigmoid": _sigmoid, "rbf": _rbf, "laplacian": _laplacian}
 
 
-def _label(graph: _Graph, model: Any, score: str) -> str | None:
+def _code(graph: _Graph, model: Any, score: str) -> str | None:
     """The class between the thresholds, or (for hull rankers) of the nearest interval; None for mere scores."""
     if hasattr(model, "predict_class"):
-        code = _nearest(graph, model._anchors, score)
-    elif hasattr(model, "classes_") and hasattr(model, "thresholds_"):
+        return _nearest(graph, model._anchors, score)
+    if hasattr(model, "classes_") and hasattr(model, "thresholds_"):
         above = graph.op("Cast", graph.op("Less", graph.const(model.thresholds_[None, :]), score), to=graph.INT64)
-        code = graph.op("ReduceSum", above, graph.const([1]), keepdims=0)
-    else:
-        return None
-    classes = model.classes_
+        return graph.op("ReduceSum", above, graph.const([1]), keepdims=0)
+    return None
+
+
+def _label(graph: _Graph, classes: NDArray[Any], code: str) -> str | None:
+    """The name of a class; None where names are fractions."""
     if classes.dtype.kind == "f" and not np.array_equal(classes, np.floor(classes)):
         return None
     if classes.dtype.kind in "biuf":
         return graph.op("Gather", graph.const(classes.astype(np.int64)), code)
     return graph.op("Gather", graph.const([str(label) for label in classes]), code)
+
+
+def _probabilities(graph: _Graph, calibrator: Any, score: str) -> str:
+    """(n, K), as ``class_probabilities``: P(at most k) P(at least k) times a factor of k, normalised."""
+    t = graph.op(
+        "Div", graph.op("Sub", score, graph.const(calibrator.score_mean_)), graph.const(calibrator.score_scale_)
+    )
+    moved, cuts = graph.op("Mul", t, graph.const(float(calibrator.slope_))), calibrator.cuts_
+    upper, lower = np.append(cuts, _CERTAIN), np.append(-_CERTAIN, cuts)
+    at_most = graph.op("Sigmoid", graph.op("Sub", graph.const(upper[None, :]), moved))
+    at_least = graph.op("Sigmoid", graph.op("Sub", moved, graph.const(lower[None, :])))
+    between = np.append(np.append(1.0, -np.expm1(-np.diff(cuts))), 1.0)
+    product = graph.op("Mul", graph.op("Mul", at_most, at_least), graph.const(between[None, :]))
+    return graph.op("Div", product, graph.op("ReduceSum", product, graph.const([1]), keepdims=1))
 
 
 def _nearest(graph: _Graph, anchors: NDArray[np.float64], score: str) -> str:
