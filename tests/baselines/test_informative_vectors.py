@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import multivariate_normal, norm
+from numpy.polynomial.legendre import leggauss
+from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
@@ -12,14 +13,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hullrank import InformativeVectorClassifier
 from hullrank.baselines import _assumed_density, _ordered_noise
-from hullrank.baselines._assumed_density import Posterior, Prior, filter_greedily
+from hullrank.baselines._assumed_density import Posterior, Prior, Selection, filter_greedily
 from hullrank.baselines._ordered_noise import evidence, expected_gain, fit_thresholds, observed_gain
 from hullrank.datasets import make_ordinal
 from hullrank.exceptions import ConvergenceWarning, LabelError
 from hullrank.metrics import wmw_score
 
 CUTS = np.array([-1.0, 0.2, 1.5])
-FIXED = {"tune": False, "length_scale": 1.0, "signal_variance": 4.0, "bias_variance": 0.5}
+FIXED = {"tune": False, "length_scale": 1.0, "signal_variance": 4.0, "bias_variance": 0.5, "random_state": 0}
 
 
 def squared_distances(X):
@@ -28,7 +29,28 @@ def squared_distances(X):
 
 def filtered(X, codes, thresholds=CUTS, n_active=None, expected=True, prior=Prior(4.0, 1.0, 0.5)):  # noqa: B008
     D = squared_distances(X)
-    return filter_greedily(lambda i: D[i], prior, codes, thresholds, n_active or len(codes), expected)
+    return filter_greedily(
+        lambda i: D[i], prior, codes, thresholds, n_active or len(codes), Selection(expected, None, 0)
+    )
+
+
+def tilted_moments(mean, variance, code, thresholds):
+    """Z, mean and variance of N(f | mean, variance) p(code | f) / Z, by Gauss-Legendre quadrature over +-12 sd."""
+    low, high = np.concatenate([[-np.inf], thresholds, [np.inf]])[code : code + 2]
+    spread = np.sqrt(variance)
+
+    nodes, weights = leggauss(20)
+    edges = mean + spread * np.linspace(-12, 12, 61)
+    half = np.diff(edges)[:, None] / 2
+    f = edges[:-1, None] + half * (1 + nodes)
+    density = half * weights * norm.pdf(f, mean, spread) * (norm.cdf(high - f) - norm.cdf(low - f))
+
+    def integral(k):
+        return (f**k * density).sum()
+
+    z = integral(0)
+    first = integral(1) / z
+    return z, first, integral(2) / z - first**2
 
 
 @parametrize_with_checks([InformativeVectorClassifier(20, max_iter=60), InformativeVectorClassifier(20, **FIXED)])
@@ -41,21 +63,12 @@ def test_scikit_learn_checks(estimator, check):
 @given(st.floats(-4, 4), st.floats(0.05, 20), st.integers(0, 3))
 def test_one_observation_matches_the_exact_moments(mean, variance, code):
     """mean + variance g and variance (1 - nu variance) are the moments of prior times likelihood, by quadrature."""
-    low, high = np.concatenate([[-np.inf], CUTS, [np.inf]])[code : code + 2]
-    f = mean + np.sqrt(variance) * np.linspace(-12, 12, 20_001)
-    density = norm.pdf(f, mean, np.sqrt(variance)) * (norm.cdf(high - f) - norm.cdf(low - f))
-
-    def moment(k):
-        return np.trapezoid(f**k * density, f)
-
+    z, first, second = tilted_moments(mean, variance, code, CUTS)
+    assume(z > 1e-6)  # further out the difference of two distribution functions in the quadrature loses digits
     seen = evidence(np.array([mean]), np.array([variance]), np.array([code]), CUTS)
-    z = moment(0)
-    if z < 1e-6:
-        return
-    first, second = moment(1) / z, moment(2) / z
-    assert seen.log_z[0] == pytest.approx(np.log(z), abs=1e-6)
-    assert mean + variance * seen.g[0] == pytest.approx(first, abs=1e-5)
-    assert variance * (1 - seen.nu[0] * variance) == pytest.approx(second - first**2, rel=1e-4, abs=1e-5)
+    assert seen.log_z[0] == pytest.approx(np.log(z), abs=1e-8)
+    assert mean + variance * seen.g[0] == pytest.approx(first, abs=1e-7)
+    assert variance * (1 - seen.nu[0] * variance) == pytest.approx(second, rel=1e-6)
 
 
 @pytest.mark.parametrize("code", range(4))
@@ -109,15 +122,92 @@ def test_each_choice_removes_most_entropy(expected):
         assert chosen[d] == np.argmax(gain)
 
 
-def test_the_likelihood_of_all_samples_is_near_the_exact_one():
-    """Two classes: p(classes) is an orthant probability of N(0, K + I); matching moments comes near it."""
+def test_each_choice_is_the_best_of_its_candidates():
+    X, y = make_ordinal(30, 2, n_classes=4, random_state=1)
+    D, prior = squared_distances(X), Prior(4.0, 1.0, 0.5)
+    chosen = filter_greedily(lambda i: D[i], prior, y, CUTS, 29, Selection(False, 4, 7)).active
+    assert len(set(chosen)) == 29
+    assert chosen.tolist() != filtered(X, y, n_active=29, expected=False).active.tolist()
+    rng = np.random.default_rng(7)
+    for d in range(29):
+        free = np.setdiff1d(np.arange(30), chosen[:d])
+        drawn = rng.choice(free, 4, replace=False) if len(free) > 4 else free
+        assert len(set(drawn)) == min(4, len(free))
+        if d:
+            state = filter_greedily(lambda i: D[i], prior, y, CUTS, d, Selection(False, 4, 7))
+            gain = observed_gain(state.mean[drawn], state.variance[drawn], CUTS, y[drawn])
+            assert chosen[d] == drawn[np.argmax(gain)]
+        assert chosen[d] in drawn
+
+
+def test_the_seed_of_the_candidates_is_the_random_state():
+    X, y = make_ordinal(80, 3, random_state=0)
+    runs = [InformativeVectorClassifier(20, **FIXED | {"random_state": seed}).fit(X, y).active_ for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert set(runs[0]) != set(runs[2])
+
+
+def dense_filter(K, codes, thresholds, n_active):
+    """The definition itself: N(mean, C) over all scores, each step the exact Gaussian with the tilted moments."""
+    mean, C = np.zeros(len(K)), K.copy()
+    active, log_likelihood = [], 0.0
+    for _ in range(n_active):
+        tilted = {i: tilted_moments(mean[i], C[i, i], codes[i], thresholds) for i in range(len(K)) if i not in active}
+        i = max(tilted, key=lambda j: np.log(C[j, j] / tilted[j][2]))
+        z, first, second = tilted[i]
+        a = C[i] / C[i, i]
+        mean, C = mean + a * (first - mean[i]), C + np.outer(a, a) * (second - C[i, i])
+        active.append(i)
+        log_likelihood += np.log(z)
+    rest = set(range(len(K))) - set(active)
+    log_likelihood += sum(np.log(tilted_moments(mean[i], C[i, i], codes[i], thresholds)[0]) for i in rest)
+    return active, mean, np.diag(C), log_likelihood
+
+
+@pytest.mark.parametrize("n_active", [1, 2, 5])
+def test_the_filter_is_dense_moment_matching_by_quadrature(n_active):
     X, _ = make_ordinal(5, 2, random_state=3)
-    y = np.array([0, 1, 1, 0, 1])
-    K = Prior(4.0, 1.0, 0.5).covariance(squared_distances(X)) + np.eye(5)
-    flip = np.diag(np.where(y == 1, -1.0, 1.0))
-    exact = multivariate_normal(np.zeros(5), flip @ K @ flip).logcdf(np.zeros(5))
-    assert filtered(X, y, np.zeros(1)).log_likelihood == pytest.approx(exact, rel=0.02)
-    assert 5 * np.log(0.5) > exact + 1
+    y = np.array([0, 2, 3, 1, 2])
+    K = Prior(4.0, 1.0, 0.5).covariance(squared_distances(X))
+    active, mean, variance, log_likelihood = dense_filter(K, y, CUTS, n_active)
+    found = filtered(X, y, n_active=n_active, expected=False)
+    assert found.active.tolist() == active
+    np.testing.assert_allclose(found.mean, mean, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(found.variance, variance, rtol=1e-8)
+    assert found.log_likelihood == pytest.approx(log_likelihood, rel=1e-9)
+
+
+@pytest.mark.parametrize("code", range(4))
+def test_the_likelihood_of_one_sample_is_exact(code):
+    """Alone, a score plus its noise is N(0, 4.5 + 1)."""
+    ends = np.concatenate([[-np.inf], CUTS, [np.inf]])[code : code + 2]
+    chance = np.diff(norm.cdf(ends, scale=np.sqrt(5.5)))[0]
+    found = filtered(np.zeros((1, 2)), np.array([code]))
+    assert found.log_likelihood == pytest.approx(np.log(chance), rel=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(-4, 4), st.floats(0.05, 20), st.integers(0, 3))
+def test_the_evidence_has_the_slopes_it_says(mean, variance, code):
+    """g = d log Z / d mean, nu = g^2 - 2 d log Z / d variance, ends = |d log Z / d threshold|: central differences.
+
+    At a step of 1e-5 of the scale their error is about 1e-10 from the third derivative and 1e-11 from rounding.
+    """
+    h = 1e-5
+
+    def log_z(mean, variance, cuts):
+        return evidence(np.array([mean]), np.array([variance]), np.array([code]), cuts).log_z[0]
+
+    def slope(to_mean=0.0, to_variance=0.0, to_cuts=0.0):
+        low, high = (log_z(mean + t * to_mean, variance + t * to_variance, CUTS + t * to_cuts) for t in (-h, h))
+        return (high - low) / (2 * h)
+
+    seen = evidence(np.array([mean]), np.array([variance]), np.array([code]), CUTS)
+    assert slope(to_mean=1.0) == pytest.approx(seen.g[0], rel=1e-6, abs=1e-8)
+    assert seen.g[0] ** 2 - 2 * slope(to_variance=1.0) == pytest.approx(seen.nu[0], rel=1e-6, abs=1e-8)
+    below, above = np.arange(3) == code - 1, np.arange(3) == code
+    assert slope(to_cuts=below.astype(float)) == pytest.approx(-seen.ends[0, 0], rel=1e-6, abs=1e-8)
+    assert slope(to_cuts=above.astype(float)) == pytest.approx(seen.ends[1, 0], rel=1e-6, abs=1e-8)
 
 
 def test_thresholds_have_the_largest_likelihood():
@@ -126,7 +216,7 @@ def test_thresholds_have_the_largest_likelihood():
     codes = np.searchsorted(CUTS, score + rng.normal(size=4000))
     variance = np.full(4000, 1e-9)
     found = fit_thresholds(score, variance, codes, np.array([-0.3, 0.0, 0.3]))
-    np.testing.assert_allclose(found, CUTS, atol=0.12)
+    np.testing.assert_allclose(found, CUTS, atol=0.12)  # four standard errors of a threshold from 4000 samples
     best = evidence(score, variance, codes, found).log_z.sum()
     for step in 0.01 * np.vstack([np.eye(3), -np.eye(3)]):
         assert evidence(score, variance, codes, found + step).log_z.sum() < best
@@ -152,9 +242,9 @@ def test_probabilities_are_calibrated_and_the_variance_grows_away_from_the_data(
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
     assert (chances >= 0).all()
     frequency = np.bincount(y[400:], minlength=4) / 500
-    np.testing.assert_allclose(chances.mean(axis=0), frequency, atol=0.05)
+    np.testing.assert_allclose(chances.mean(axis=0), frequency, atol=0.05)  # 2.5 standard errors of 500 samples
     sure = chances.max(axis=1)
-    assert np.mean(model.predict(X[400:]) == y[400:]) == pytest.approx(sure.mean(), abs=0.07)
+    assert np.mean(model.predict(X[400:]) == y[400:]) == pytest.approx(sure.mean(), abs=0.07)  # three
     _, near = model.score_samples(np.zeros((1, 2)), return_variance=True)
     _, far = model.score_samples(np.full((1, 2), 50.0), return_variance=True)
     assert far[0] > 5 * near[0]
@@ -237,7 +327,7 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
 
     def search_is_interrupted(self, *arguments, run=InformativeVectorClassifier._filter):
         result = run(self, *arguments)
-        if len(arguments) == 5 and len(calls) >= 31:
+        if len(arguments) == 6 and len(calls) >= 31:
             raise KeyboardInterrupt
         return result
 

@@ -32,6 +32,14 @@ class Prior(NamedTuple):
         return self.signal * np.exp(squared_distances * (-0.5 / self.length**2)) + self.bias
 
 
+class Selection(NamedTuple):
+    """How the next sample is chosen: by expected or observed gain, among so many drawn at random (None: all)."""
+
+    expected: bool
+    n_candidates: int | None
+    seed: int
+
+
 @dataclass(frozen=True)
 class Filtered:
     """Active samples with their Gaussian sites, and the posterior of every sample's score.
@@ -49,9 +57,9 @@ class Filtered:
 
 
 def filter_greedily(
-    column: Callable[[int], Floats], prior: Prior, codes: Ints, thresholds: Floats, n_active: int, expected: bool
+    column: Callable[[int], Floats], prior: Prior, codes: Ints, thresholds: Floats, n_active: int, selection: Selection
 ) -> Filtered:
-    """Take in the sample that removes most entropy, n_active times; Ctrl-C keeps those taken in so far.
+    """Take in the candidate that removes most entropy, n_active times; Ctrl-C keeps those taken in so far.
 
     ``column(i)`` gives the squared distances of all samples to sample i. With a = cov(all scores, score_i):
     mean += g a, variance -= nu a^2, and a = k(., x_i) - M' M_i with rows sqrt(nu) a of M: O(m d) for the d-th sample.
@@ -61,9 +69,11 @@ def filter_greedily(
     M = np.empty((n_active, m))
     taken: list[tuple[int, float, float, float]] = []
     free = np.ones(m, dtype=bool)
+    rng = np.random.default_rng(selection.seed)
     try:
         for d in range(n_active):
-            i = _most_informative(mean, variance, codes, thresholds, free, expected)
+            candidates = _candidates(free, selection.n_candidates, rng)
+            i = _most_informative(mean, variance, codes, thresholds, candidates, selection.expected)
             own = slice(i, i + 1)
             log_z, g, nu = (float(v[0]) for v in evidence(mean[own], variance[own], codes[own], thresholds)[:3])
             nu = max(nu, 1e-12)
@@ -82,14 +92,21 @@ def filter_greedily(
     return Filtered(active, centres, precisions, mean, variance, float(log_zs.sum() + rest.sum()))
 
 
+def _candidates(free: NDArray[np.bool_], n_candidates: int | None, rng: np.random.Generator) -> Ints:
+    """Places of the samples to choose from, in ascending order."""
+    places = np.flatnonzero(free)
+    if n_candidates is None or n_candidates >= len(places):
+        return places
+    return np.sort(rng.choice(places, n_candidates, replace=False))
+
+
 def _most_informative(
-    mean: Floats, variance: Floats, codes: Ints, thresholds: Floats, free: NDArray[np.bool_], expected: bool
+    mean: Floats, variance: Floats, codes: Ints, thresholds: Floats, candidates: Ints, expected: bool
 ) -> int:
-    """The free sample with the largest gain; the first of equals (up to rounding)."""
-    seen = (mean, variance, thresholds)
-    gain = expected_gain(*seen) if expected else observed_gain(*seen, codes)
-    gain[~free] = -np.inf
-    return int(np.argmax(gain >= gain.max() * (1 - 1e-9)))
+    """The candidate with the largest gain; the first of equals (up to rounding)."""
+    seen = (mean[candidates], variance[candidates], thresholds)
+    gain = expected_gain(*seen) if expected else observed_gain(*seen, codes[candidates])
+    return int(candidates[np.argmax(gain >= gain.max() * (1 - 1e-9))])
 
 
 @dataclass(frozen=True)

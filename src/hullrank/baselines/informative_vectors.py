@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hullrank.baselines._assumed_density import Filtered, Posterior, Prior, filter_greedily
+from hullrank.baselines._assumed_density import Filtered, Posterior, Prior, Selection, filter_greedily
 from hullrank.baselines._ordered_noise import class_probabilities, fit_thresholds, prior_thresholds
 from hullrank.data import Labels, check_rows, check_target, encode_labels
 from hullrank.exceptions import ConvergenceWarning, LabelError
@@ -32,19 +32,22 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
     """Sparse Gaussian process for ordered classes, built from the most informative samples.
 
     The score has the prior GP(0, signal RBF(length) + bias); with white noise of variance 1 added (the scale of the
-    score is free), it falls between the thresholds of its class. Samples are taken in one by one, each time the one
-    that removes most entropy from the posterior, by matching the moments of the score (assumed-density filtering;
-    Lawrence, Seeger and Herbrich 2002, sections 2 and 3): O(m d^2) for d of m samples. Signal, length and bias maximise
-    the likelihood of the active samples times that of every other sample given those; in the end the thresholds
-    maximise the likelihood of all samples given the posterior.
+    score is free), it falls between the thresholds of its class. Samples are taken in one by one, each time the one of
+    some candidates that removes most entropy from the posterior, by matching the moments of the score (assumed-density
+    filtering; Lawrence, Seeger and Herbrich 2002, sections 2 and 3): O(m d^2) for d of m samples. Signal, length and
+    bias maximise the likelihood of the active samples times that of every other sample given those; in the end the
+    thresholds maximise the likelihood of all samples given the posterior.
 
     Parameters
     ----------
     n_active : int, default=100
         Most samples to take in.
-    selection : {"expected", "observed"}, default="expected"
-        Entropy removed on average over the classes a sample may have, or by the class it has. The latter is the
-        paper's rule; it prefers samples in unlikely classes, which ranks as well but biases the probabilities.
+    selection : {"observed", "expected"}, default="observed"
+        Entropy removed by the class a sample has (the paper's rule), or on average over the classes it may have.
+    n_candidates : int, default=5
+        How many samples, drawn at random, a step chooses from; None is all, the paper's full greedy choice. That
+        prefers outliers and wrong labels, which remove most entropy; the best of few cannot take them in more than so
+        many times as often as chance would.
     signal_variance, bias_variance : float, default=10.0, 1.0
         Variances of the kernel, in units of the white noise; where the search starts if ``tune=True``.
     length_scale : float, default=None
@@ -56,7 +59,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
     classes : list, default=None
         Labels from lowest to highest; None takes the order of the labels themselves.
     random_state : int, RandomState instance or None, default=None
-        Seed of the choice of those 2000 samples.
+        Seed of the candidates, and of the choice of those 2000 samples.
 
     Attributes
     ----------
@@ -88,7 +91,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
     >>> from hullrank import InformativeVectorClassifier
     >>> from hullrank.datasets import make_ordinal
     >>> X, y = make_ordinal(300, 2, surface="saddle", n_classes=3, random_state=0)
-    >>> model = InformativeVectorClassifier(40).fit(X[:200], y[:200])
+    >>> model = InformativeVectorClassifier(40, random_state=0).fit(X[:200], y[:200])
     >>> model.predict_proba(X[200:]).shape
     (100, 3)
     >>> model.score(X[200:], y[200:]) > 0.8
@@ -98,6 +101,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_active": [Interval(Integral, 1, None, closed="left")],
         "selection": [StrOptions({"expected", "observed"})],
+        "n_candidates": [Interval(Integral, 1, None, closed="left"), None],
         "signal_variance": [Interval(Real, 0.0, None, closed="neither")],
         "length_scale": [Interval(Real, 0.0, None, closed="neither"), None],
         "bias_variance": [Interval(Real, 0.0, None, closed="neither")],
@@ -111,7 +115,8 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         self,
         n_active: int = 100,
         *,
-        selection: str = "expected",
+        selection: str = "observed",
+        n_candidates: int | None = 5,
         signal_variance: float = 10.0,
         length_scale: float | None = None,
         bias_variance: float = 1.0,
@@ -122,6 +127,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
     ) -> None:
         self.n_active = n_active
         self.selection = selection
+        self.n_candidates = n_candidates
         self.signal_variance = signal_variance
         self.length_scale = length_scale
         self.bias_variance = bias_variance
@@ -151,8 +157,10 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
             raise LabelError(f"ordered classes must be two or more; y has only one class, {labels.classes[0]!r}")
         order = _from_the_centre(X)
         X, labels = X[order], Labels(labels.classes, labels.codes[order])
-        prior = self._search(X, labels)
-        filtered = self._filter(X, labels, np.arange(X.shape[0]), prior)
+        rng = check_random_state(self.random_state)
+        selection = Selection(self.selection == "expected", self.n_candidates, int(rng.randint(np.iinfo(np.int32).max)))
+        prior = self._search(X, labels, selection, rng)
+        filtered = self._filter(X, labels, np.arange(X.shape[0]), selection, prior)
         thresholds = prior_thresholds(labels.codes, len(labels.classes), prior.variance)
         self.thresholds_ = fit_thresholds(filtered.mean, filtered.variance, labels.codes, thresholds)
         if not self.tune:
@@ -164,11 +172,11 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         self._root, self._factor = posterior.root, posterior.factor
         return self
 
-    def _search(self, X: Any, labels: Labels) -> Prior:
+    def _search(self, X: Any, labels: Labels, selection: Selection, rng: np.random.RandomState) -> Prior:
         """The hyperparameters of the largest likelihood, by Nelder and Mead's simplex in their logarithms."""
         rows = np.arange(X.shape[0])
         if len(rows) > _TUNING_ROWS:
-            rows = np.sort(check_random_state(self.random_state).permutation(rows)[:_TUNING_ROWS])
+            rows = np.sort(rng.permutation(rows)[:_TUNING_ROWS])
         distances = euclidean_distances(X[rows], squared=True)
         start = Prior(self.signal_variance, self.length_scale or _median_distance(distances), self.bias_variance)
         if not self.tune:
@@ -177,7 +185,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
 
         def loss(t: Floats) -> float:
             prior = Prior(*np.exp(t).tolist())
-            value = -self._filter(X, labels, rows, prior, distances).log_likelihood
+            value = -self._filter(X, labels, rows, selection, prior, distances).log_likelihood
             tried.append((value, prior))
             return value
 
@@ -202,14 +210,22 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         self.log_marginal_likelihood_value_ = -value
         return best
 
-    def _filter(self, X: Any, labels: Labels, rows: Ints, prior: Prior, distances: Floats | None = None) -> Filtered:
+    def _filter(
+        self,
+        X: Any,
+        labels: Labels,
+        rows: Ints,
+        selection: Selection,
+        prior: Prior,
+        distances: Floats | None = None,
+    ) -> Filtered:
         thresholds = prior_thresholds(labels.codes, len(labels.classes), prior.variance)
 
         def column(i: int) -> Floats:
             return euclidean_distances(X, X[[i]], squared=True).ravel() if distances is None else distances[i]
 
         n_active = min(self.n_active, len(rows))
-        return filter_greedily(column, prior, labels.codes[rows], thresholds, n_active, self.selection == "expected")
+        return filter_greedily(column, prior, labels.codes[rows], thresholds, n_active, selection)
 
     def score_samples(self, X: Any, *, return_variance: bool = False) -> Any:
         """Posterior mean of the score of every row of X, and its variance if asked for.
