@@ -1,6 +1,9 @@
 """One class per broken rule and per warning; each message says what to do about it."""
 
-from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 
 __all__ = [
     "CollapsedRankingWarning",
@@ -71,3 +74,12 @@ class CollapsedRankingWarning(UserWarning):
 
 class UndeclaredOrderWarning(UserWarning):
     """String labels were ordered alphabetically because no order was declared."""
+
+
+def __getattr__(name: str) -> Any:
+    """Two warnings are scikit-learn's own; loading it takes a second, which an error in a file need not wait for."""
+    if name in ("ConvergenceWarning", "UndefinedMetricWarning"):
+        import sklearn.exceptions
+
+        return getattr(sklearn.exceptions, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

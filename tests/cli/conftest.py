@@ -1,7 +1,9 @@
-"""The command run in this process, on files made for the occasion."""
+"""The installed command, run on files made for the occasion."""
 
 import io
+import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,10 +12,25 @@ import pytest
 
 from hullrank.cli import main
 
+COMMAND = Path(sys.executable).parent / "hullrank"
+
+
+def run_installed(*arguments, stdin=b"", **options):
+    """Run the installed ``hullrank`` in a process of its own; gives the exit code and what it printed."""
+    done = subprocess.run([COMMAND, *map(str, arguments)], input=stdin, capture_output=True, check=False, **options)
+    return SimpleNamespace(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Run ``hullrank`` with arguments; gives the exit code and what it printed."""
+def run(monkeypatch):
+    """The installed program."""
+    monkeypatch.setenv("COLUMNS", "200")
+    return run_installed
+
+
+@pytest.fixture
+def run_here(monkeypatch, capsys):
+    """The same in this process, for tests that walk through many methods: starting the program takes a second."""
 
     def command(*arguments, stdin=b""):
         monkeypatch.setattr(sys, "argv", ["hullrank", *map(str, arguments)])
@@ -64,9 +81,17 @@ def fitted(tmp_path_factory):
     table().write_csv(folder / "data.csv")
     table(1).write_csv(folder / "test.csv")
     options = ("--target", "grade", "--order", ORDER, *WORDS, "--out", str(folder / "model.hull"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["hullrank", "fit", str(folder / "data.csv"), *options])
-        with pytest.raises(SystemExit) as end:
-            main()
-    assert not end.value.code
+    done = run_installed("fit", folder / "data.csv", *options)
+    assert done.code == 0, done.err
+    return folder
+
+
+@pytest.fixture(scope="session")
+def fitted_within_queries(tmp_path_factory):
+    """A folder with data.csv and model.hull, which ranks within queries."""
+    folder = tmp_path_factory.mktemp("queries")
+    table().write_csv(folder / "data.csv")
+    drop = ("--drop", "number", "--drop", "weight", "--out", folder / "model.hull")
+    done = run_installed("fit", folder / "data.csv", "-t", "grade", "--order", ORDER, "--qid", "query", *drop)
+    assert done.code == 0, done.err
     return folder

@@ -1,17 +1,17 @@
 """Whatever is wrong with a file is said in one sentence on stderr, with exit code 1, and nothing is overwritten."""
 
+import os
 import re
 import resource
+import signal
 import subprocess
-import sys
-from pathlib import Path
+import time
 
 import pytest
 
-from conftest import ORDER, table
+from conftest import COMMAND, ORDER, run_installed, table
 
 GOOD = b"size,grade,w\n1,poor,1\n2,fair,1\n3,good,1\n1.5,poor,2\n2.5,fair,1\n3.5,good,1\n"
-COMMAND = Path(sys.executable).parent / "hullrank"
 
 
 @pytest.mark.parametrize(
@@ -85,19 +85,19 @@ def test_a_byte_order_mark_and_blank_cells_are_fine(run, tmp_path):
 
 
 class TestPrediction:
-    def test_columns_that_are_missing_are_named_and_extra_ones_ignored(self, run, fitted, tmp_path):
+    def test_columns_that_are_missing_are_named_and_extra_ones_ignored(self, run, run_here, fitted, tmp_path):
         path = tmp_path / "new.csv"
         table(2).drop("size").write_csv(path)
         done = run("rank", fitted / "model.hull", path)
         assert done.code == 1
         assert "'size'" in done.err
         table(2).select("colour", "age", "size").with_columns(extra=table(2)["size"]).write_csv(path)
-        assert run("rank", fitted / "model.hull", path).code == 0
+        assert run_here("rank", fitted / "model.hull", path).code == 0
 
-    def test_new_categories_and_missing_values_are_handled(self, run, fitted, tmp_path):
+    def test_new_categories_and_missing_values_are_handled(self, run_here, fitted, tmp_path):
         path = tmp_path / "new.csv"
         path.write_text("size,age,colour\n1.0,,purple\n,30,\n")
-        assert run("rank", fitted / "model.hull", path).code == 0
+        assert run_here("rank", fitted / "model.hull", path).code == 0
 
     def test_words_where_numbers_were(self, run, fitted, tmp_path):
         path = tmp_path / "new.csv"
@@ -106,45 +106,73 @@ class TestPrediction:
         assert done.code == 1
         assert "'huge'" in done.err
 
-    def test_a_missing_query_column(self, run, csv, tmp_path):
-        out = tmp_path / "m.hull"
-        drop = ("--drop", "number", "--drop", "weight")
-        run("fit", csv, "-t", "grade", "--order", ORDER, "--qid", "query", *drop, "-o", out)
+    def test_a_missing_query_column(self, run, run_here, fitted_within_queries, tmp_path):
+        model = fitted_within_queries / "model.hull"
         table().drop("query").write_csv(tmp_path / "new.csv")
-        done = run("rank", out, tmp_path / "new.csv")
+        done = run("rank", model, tmp_path / "new.csv")
         assert done.code == 1
         assert "--whole" in done.err
-        assert run("rank", out, tmp_path / "new.csv", "--whole").code == 0
+        assert run_here("rank", model, tmp_path / "new.csv", "--whole").code == 0
 
-    def test_no_model(self, run, csv, tmp_path):
-        done = run("rank", csv, csv)
+    def test_no_model(self, run_here, csv, tmp_path):
+        done = run_here("rank", csv, csv)
         assert done.code == 1
         assert "model file" in done.err
-        assert run("rank", tmp_path / "nowhere.hull", csv).code == 1
+        assert run_here("rank", tmp_path / "nowhere.hull", csv).code == 1
 
-    def test_unwritable_places(self, run, fitted, tmp_path):
+    def test_unwritable_places(self, run, run_here, fitted, tmp_path):
         done = run("rank", fitted / "model.hull", fitted / "test.csv", "--out", tmp_path / "no" / "folder.csv")
         assert done.code == 1
         assert "No such file" in done.err
-        assert run("rank", fitted / "model.hull", fitted / "test.csv", "--out", tmp_path).code == 1
+        assert run_here("rank", fitted / "model.hull", fitted / "test.csv", "--out", tmp_path).code == 1
 
 
-def test_a_full_disk_leaves_the_old_file_whole(fitted, tmp_path):
-    out = tmp_path / "ranked.csv"
+def small_files():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
+@pytest.mark.parametrize("command", ["fit", "rank"])
+def test_a_full_disk_leaves_the_old_file_whole(fitted, tmp_path, command):
+    out = tmp_path / "out"
     out.write_text("old and whole")
-
-    def small_files():
-        import signal
-
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-
-    done = subprocess.run(
-        [COMMAND, "rank", fitted / "model.hull", fitted / "test.csv", "--out", out],
-        capture_output=True, text=True, check=False, preexec_fn=small_files,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "File too large" in done.stderr
-    assert "Traceback" not in done.stderr
+    if command == "fit":
+        options = ("fit", fitted / "data.csv", "-t", "grade", "--order", ORDER, "--out", out)
+    else:
+        options = ("rank", fitted / "model.hull", fitted / "test.csv", "--out", out)
+    done = run_installed(*options, preexec_fn=small_files, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
+    assert done.code == 1
+    assert "File too large" in done.err
+    assert "Traceback" not in done.err
     assert out.read_text() == "old and whole"
-    assert [path.name for path in tmp_path.iterdir()] == ["ranked.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
+def test_an_interrupted_write_leaves_the_old_file_whole(fitted, tmp_path, end):
+    """The program is stopped while its temporary file grows."""
+    table(3, n=200_000).write_csv(tmp_path / "many.csv")
+    out = tmp_path / "out" / "ranked.jsonl"
+    out.parent.mkdir()
+    out.write_text("old and whole")
+    command = [COMMAND, "rank", fitted / "model.hull", tmp_path / "many.csv", "--out", out]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while not any(path.suffix == ".part" for path in out.parent.iterdir()):
+            assert process.poll() is None, "it ended before it could be interrupted"
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        process.send_signal(end)
+        _, err = process.communicate()
+    assert process.returncode != 0
+    assert out.read_text() == "old and whole"
+    if end == signal.SIGINT:
+        assert b"Traceback" not in err
+        assert [path.name for path in out.parent.iterdir()] == ["ranked.jsonl"]
+
+
+def test_a_reader_that_leaves_early_is_no_error_to_speak_of(fitted):
+    command = f"{COMMAND} rank {fitted / 'model.hull'} {fitted / 'test.csv'} --out - | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, check=True, text=True)
+    assert "Traceback" not in done.stderr
+    assert done.stdout.count("\n") == 1

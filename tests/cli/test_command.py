@@ -1,9 +1,6 @@
 """The command does on files what the library does on arrays."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,24 +8,16 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from conftest import ORDER, WORDS, table
-from hullrank.io import load
-
-COMMAND = Path(sys.executable).parent / "hullrank"
+from hullrank.io import load, read_model, read_table, save
 
 
-def test_the_installed_command(fitted):
-    """The one test that starts the program itself: exit codes, stdin, stdout, stderr."""
-    ranked = subprocess.run(
-        [COMMAND, "rank", fitted / "model.hull", "-", "--top", "2", "--out", "-"],
-        input=(fitted / "test.csv").read_bytes(), capture_output=True, check=True,
-    )  # fmt: skip
-    assert ranked.stdout.splitlines()[0].decode().endswith("rank,score,grade_,row")
-    assert len(ranked.stdout.splitlines()) == 3
-    wrong = subprocess.run([COMMAND, "fit", fitted / "nowhere.csv"], capture_output=True, text=True, check=False)
-    assert wrong.returncode == 1
-    assert wrong.stderr.startswith("error: ")
-    assert "Traceback" not in wrong.stderr
-    assert not wrong.stdout
+def test_from_stdin_to_stdout(run, fitted):
+    ranked = run(
+        "rank", fitted / "model.hull", "-", "--top", "2", "--out", "-", stdin=(fitted / "test.csv").read_bytes()
+    )
+    assert ranked.code == 0, ranked.err
+    assert ranked.out.splitlines()[0].endswith("rank,score,grade_,row")
+    assert len(ranked.out.splitlines()) == 3
 
 
 @pytest.mark.parametrize("command", ["fit", "rank", "evaluate", "compare", "explain", "certify", "demo", "doctor"])
@@ -46,23 +35,23 @@ def test_usage_errors_have_code_2(run, csv):
 
 
 @pytest.mark.parametrize("method", ["hull", "swapped-pairs", "sampled-pairs", "prank", "rankboost"])
-def test_every_method_sees_the_declared_order(run, csv, tmp_path, method):
+def test_every_method_sees_the_declared_order(run_here, csv, tmp_path, method):
     out = tmp_path / "m.hull"
-    done = run("fit", csv, "-t", "grade", "--order", ORDER, *WORDS, "-m", method, "-o", out, "--json")
+    done = run_here("fit", csv, "-t", "grade", "--order", ORDER, *WORDS, "-m", method, "-o", out, "--json")
     assert done.code == 0, done.err
     accuracy = json.loads(done.out)["pair_accuracy"]
     assert accuracy > 0.8
-    assert json.loads(run("evaluate", out, csv, "--json").out)["pair accuracy"] == pytest.approx(accuracy)
+    assert json.loads(run_here("evaluate", out, csv, "--json").out)["pair accuracy"] == pytest.approx(accuracy)
     ranked = tmp_path / "r.csv"
-    assert run("rank", out, csv, "-o", ranked).code == 0
+    assert run_here("rank", out, csv, "-o", ranked).code == 0
     places = pl.read_csv(ranked).group_by("grade").agg(pl.col("rank").mean()).sort("rank")["grade"].to_list()
     assert places == ["good", "fair", "poor"]
 
 
 @pytest.mark.parametrize("method", ["hull", "hull-l1", "fixed-margin", "all-thresholds", "nu-margin", "sum-of-margins"])
-def test_fit_saves_what_the_library_would_fit(run, csv, tmp_path, method):
+def test_fit_saves_what_the_library_would_fit(run_here, csv, tmp_path, method):
     out = tmp_path / "m.hull"
-    done = run("fit", csv, "-t", "grade", "--order", ORDER, *WORDS, "-m", method, "-o", out, "--json")
+    done = run_here("fit", csv, "-t", "grade", "--order", ORDER, *WORDS, "-m", method, "-o", out, "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
     assert facts["pair_accuracy"] > 0.9
@@ -74,10 +63,10 @@ def test_fit_saves_what_the_library_would_fit(run, csv, tmp_path, method):
     np.testing.assert_allclose(again.coef_, model[-1].coef_, rtol=1e-6, atol=1e-9)
 
 
-def test_weights_reach_the_model(run, csv, tmp_path):
+def test_weights_reach_the_model(run_here, csv, tmp_path):
     out = tmp_path / "m.hull"
     drop = ("--drop", "number", "--drop", "query")
-    assert run("fit", csv, "-t", "grade", "--order", ORDER, "--weights", "weight", *drop, "-o", out).code == 0
+    assert run_here("fit", csv, "-t", "grade", "--order", ORDER, "--weights", "weight", *drop, "-o", out).code == 0
     model, frame = load(out), table()
     assert "weight" not in model.feature_names_in_
     again = type(model[-1])(**model[-1].get_params())
@@ -85,12 +74,12 @@ def test_weights_reach_the_model(run, csv, tmp_path):
     np.testing.assert_allclose(again.coef_, model[-1].coef_, rtol=1e-6, atol=1e-9)
 
 
-def test_numeric_grades_need_no_order_and_edges_may_state_one(run, csv, tmp_path):
-    done = run("fit", csv, "-t", "number", "--drop", "grade", "-o", tmp_path / "n.hull")
+def test_numeric_grades_need_no_order_and_edges_may_state_one(run_here, csv, tmp_path):
+    done = run_here("fit", csv, "-t", "number", "--drop", "grade", "-o", tmp_path / "n.hull")
     assert done.code == 0, done.err
     assert load(tmp_path / "n.hull")[-1].classes_.tolist() == [1, 2, 3]
     (tmp_path / "edges.csv").write_text("lower,higher\n1,3\n2,3\n")
-    done = run(
+    done = run_here(
         "fit", csv, "-t", "number", "--edges", tmp_path / "edges.csv", "--drop", "grade", "-o", tmp_path / "e.hull"
     )
     assert done.code == 0, done.err
@@ -98,22 +87,20 @@ def test_numeric_grades_need_no_order_and_edges_may_state_one(run, csv, tmp_path
 
 
 @pytest.mark.parametrize("ending", ["parquet", "feather"])
-def test_a_column_that_carries_its_order_needs_no_option(run, tmp_path, ending):
+def test_a_column_that_carries_its_order_needs_no_option(run_here, tmp_path, ending):
     path, out = tmp_path / f"data.{ending}", tmp_path / "m.hull"
     frame = table().cast({"grade": pl.Enum(["poor", "fair", "good"])})
     (frame.write_parquet if ending == "parquet" else frame.write_ipc)(path)
-    done = run("fit", path, "-t", "grade", *WORDS, "-o", out, "--json")
+    done = run_here("fit", path, "-t", "grade", *WORDS, "-o", out, "--json")
     assert done.code == 0, done.err
     assert load(out)[-1].classes_.tolist() == ["poor", "fair", "good"]
 
 
-def test_rank_writes_every_row_once_best_first(run, fitted, tmp_path):
+def test_rank_writes_every_row_once_best_first(run_here, fitted, tmp_path):
     for ending in ("csv", "parquet", "jsonl", "tsv", "feather"):
         out = tmp_path / f"ranked.{ending}"
-        done = run("rank", fitted / "model.hull", fitted / "test.csv", "-o", out)
+        done = run_here("rank", fitted / "model.hull", fitted / "test.csv", "-o", out)
         assert done.code == 0, done.err
-        from hullrank.io import read_table
-
         ranked = read_table(out)
         assert ranked["row"].sort().to_list() == list(range(1, 121))
         assert ranked["score"].is_sorted(descending=True)
@@ -122,31 +109,29 @@ def test_rank_writes_every_row_once_best_first(run, fitted, tmp_path):
         np.testing.assert_allclose(ranked.sort("row")["score"], load(fitted / "model.hull").score_samples(frame))
 
 
-def test_rank_within_queries_and_top(run, csv, tmp_path):
-    out = tmp_path / "m.hull"
-    drop = ("--drop", "number", "--drop", "weight")
-    assert run("fit", csv, "-t", "grade", "--order", ORDER, "--qid", "query", *drop, "-o", out).code == 0
-    done = run("rank", out, csv, "--top", "3", "-o", tmp_path / "r.csv")
+def test_rank_within_queries_and_top(run, fitted_within_queries, tmp_path):
+    model, data = fitted_within_queries / "model.hull", fitted_within_queries / "data.csv"
+    done = run("rank", model, data, "--top", "3", "-o", tmp_path / "r.csv")
     assert done.code == 0, done.err
     ranked = pl.read_csv(tmp_path / "r.csv")
     assert ranked["query"].to_list() == sorted(list(range(10)) * 3)
-    best = table().with_columns(score=load(out).score_samples(table())).sort("score", descending=True)
+    best = table().with_columns(score=load(model).score_samples(table())).sort("score", descending=True)
     expected = best.group_by("query").head(3).sort("query", "score", descending=[False, True])
     np.testing.assert_allclose(ranked["score"], expected["score"])
-    done = run("evaluate", out, csv, "--json")
+    done = run("evaluate", model, data, "--json")
     assert "pair accuracy within queries" in json.loads(done.out)
 
 
-def test_queries_reach_the_model_and_its_proof(run, csv, tmp_path):
+def test_queries_reach_the_model_and_its_proof(run_here, csv, tmp_path):
     out = tmp_path / "m.hull"
     drop = ("--drop", "grade", "--drop", "weight")
-    done = run("fit", csv, "-t", "number", "-m", "swapped-pairs", "--qid", "query", *drop, "-o", out)
+    done = run_here("fit", csv, "-t", "number", "-m", "swapped-pairs", "--qid", "query", *drop, "-o", out)
     assert done.code == 0, done.err
     model, frame = load(out), table()
     again = type(model[-1])(**model[-1].get_params())
     again.fit(model[0].transform(frame), frame["number"].to_numpy(), qid=frame["query"].to_numpy())
     np.testing.assert_allclose(again.coef_, model[-1].coef_, rtol=1e-6, atol=1e-9)
-    done = run("certify", out, csv, "--json")
+    done = run_here("certify", out, csv, "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["certified"] is True
 
@@ -163,7 +148,7 @@ def test_evaluate_agrees_with_the_metrics(run, fitted):
     assert json.loads(done.out)["pair accuracy"] == pytest.approx(expected)
 
 
-def test_explain_names_features_grades_and_violators(run, fitted):
+def test_explain_names_features_grades_and_violators(run, run_here, fitted):
     done = run("explain", fitted / "model.hull", fitted / "test.csv", "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
@@ -172,7 +157,7 @@ def test_explain_names_features_grades_and_violators(run, fitted):
     assert facts["grades"][0]["from"] == "-infinity"
     beyond = [abs(v["beyond"]) for v in facts["violators"]]
     assert beyond == sorted(beyond, reverse=True)
-    assert run("explain", fitted / "model.hull").code == 0
+    assert run_here("explain", fitted / "model.hull").code == 0
 
 
 def test_certify_accepts_the_truth_and_refuses_other_rows(run, fitted):
@@ -180,14 +165,48 @@ def test_certify_accepts_the_truth_and_refuses_other_rows(run, fitted):
     assert done.code == 0, done.err
     facts = json.loads(done.out)
     assert facts["objective recomputed"] == pytest.approx(facts["objective in the file"], rel=1e-9)
-    assert facts["relative gap"] <= 2e-6
+    assert facts["relative gap recomputed"] <= 2e-6
+    assert facts["started from the model"] is True
     done = run("certify", fitted / "model.hull", fitted / "test.csv")
     assert done.code == 1
     assert "does not hold" in done.err
 
 
-def test_compare_ranks_methods(run, csv):
-    done = run(
+@pytest.mark.parametrize(
+    ("method", "setting"),
+    [
+        ("hull-edges", "loss=hinge"), ("hull", "kernel=rbf"), ("fixed-margin", "approximation=30"),
+        ("nu-margin", "kernel=rbf"), ("sum-of-margins", "C=auto"), ("swapped-pairs", "kernel=rbf"),
+        ("sampled-pairs", "C=10"), ("exact", "max_cells=50"),
+    ],
+)  # fmt: skip
+def test_certify_covers_every_family(run_here, csv, tmp_path, method, setting):
+    out, words = tmp_path / "m.hull", (*WORDS, "--drop", "colour") if method == "exact" else WORDS
+    done = run_here("fit", csv, "-t", "grade", "--order", ORDER, *words, "-m", method, "--set", setting, "-o", out)
+    assert done.code == 0, done.err
+    done = run_here("certify", out, csv, "--json")
+    assert done.code == 0, (done.err, done.out)
+    assert json.loads(done.out)["certified"] is True
+    model = load(out)
+    name = "coef_" if hasattr(model[-1], "coef_") else "dual_coef_"
+    setattr(model[-1], name, getattr(model[-1], name)[::-1] * 0.9)
+    about = {"target": "grade", "grades": read_model(out).about["grades"]}
+    save(model, tmp_path / "forged.hull", about=about)
+    done = run_here("certify", tmp_path / "forged.hull", csv)
+    assert done.code == 1
+    assert "does not hold" in done.err
+
+
+def test_baselines_have_nothing_to_certify(run_here, csv, tmp_path):
+    out = tmp_path / "m.hull"
+    assert run_here("fit", csv, "-t", "number", "--drop", "grade", "-m", "prank", "-o", out).code == 0
+    done = run_here("certify", out, csv)
+    assert done.code == 1
+    assert "carries no certificate" in done.err
+
+
+def test_compare_ranks_methods(run_here, csv):
+    done = run_here(
         "compare", csv, "-t", "grade", "--order", ORDER, *WORDS, "--methods", "hull,fixed-margin", "--cv", "3", "--json"
     )
     assert done.code == 0, done.err
@@ -198,34 +217,34 @@ def test_compare_ranks_methods(run, csv):
     assert rows[0]["p_value"] == 1
 
 
-def test_svmlight_files(run, tmp_path):
+def test_svmlight_files(run_here, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 5)) * (rng.random((80, 5)) < 0.6)
     y = np.digitize(X @ rng.normal(size=5), [-0.5, 0.5])
     dump_svmlight_file(X, y, str(tmp_path / "train.svm"), query_id=np.arange(80) // 10, zero_based=False)
-    done = run("fit", tmp_path / "train.svm", "-o", tmp_path / "m.hull", "-m", "fixed-margin")
+    done = run_here("fit", tmp_path / "train.svm", "-o", tmp_path / "m.hull", "-m", "fixed-margin")
     assert done.code == 0, done.err
-    done = run("rank", tmp_path / "m.hull", tmp_path / "train.svm", "-o", tmp_path / "r.csv")
+    done = run_here("rank", tmp_path / "m.hull", tmp_path / "train.svm", "-o", tmp_path / "r.csv")
     assert done.code == 0, done.err
     ranked = pl.read_csv(tmp_path / "r.csv")
     assert ranked["query"].to_list() == sorted(ranked["query"].to_list())
-    assert run("evaluate", tmp_path / "m.hull", tmp_path / "train.svm").code == 0
+    assert run_here("evaluate", tmp_path / "m.hull", tmp_path / "train.svm").code == 0
 
 
-def test_doctor_and_methods(run):
-    facts = json.loads(run("doctor", "--json").out)
+def test_doctor_and_methods(run_here):
+    facts = json.loads(run_here("doctor", "--json").out)
     assert facts["required"]["numpy"] == np.__version__
-    assert "hull" in run("methods").out
+    assert "hull" in run_here("methods").out
 
 
-def test_demo_fits_four_models_and_draws(run, tmp_path, monkeypatch):
+def test_demo_fits_four_models_and_draws(run_here, tmp_path, monkeypatch):
     picture = tmp_path / "line.png"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    done = run("demo", "--out", picture, "--json")
+    done = run_here("demo", "--out", picture, "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
     assert "compiles" in done.err
     assert len(facts["models"]) == 4
     assert all(row["pair_accuracy"] > 0.75 and row["relative_gap"] <= 1e-6 for row in facts["models"])
     assert picture.read_bytes()[:4] == b"\x89PNG"
-    assert str(picture) in run("demo", "--out", picture).out
+    assert str(picture) in run_here("demo", "--out", picture).out

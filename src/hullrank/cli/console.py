@@ -5,12 +5,12 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -63,20 +63,39 @@ def say(text: str, style: str = "") -> None:
 
 
 @contextmanager
-def working(text: str) -> Iterator[None]:
-    """A spinner on stderr while something takes its time (silent where stderr is no terminal)."""
-    with err.status(Text(text)):
-        yield
+def working(text: str) -> Iterator[Callable[[float, str], None]]:
+    """A line on stderr with a bar and the time while something takes its time; silent where stderr is no terminal.
+
+    Gives a function of the share that is done and a remark; until it is called the bar only pulses. The line stays if
+    the work took a second or more.
+    """
+    if not err.is_terminal:
+        yield lambda share, remark: None
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(finished_text="✓"),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[remark]}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as progress:
+        task = progress.add_task(text, total=None, remark="")
+        yield lambda share, remark: progress.update(task, total=1.0, completed=share, remark=remark)
+        progress.update(task, total=1.0, completed=1.0)
+        progress.live.transient = (progress.tasks[0].elapsed or 0.0) < 1.0
 
 
-def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[Any]], *, left: int = 1) -> Table:
-    """A table whose first ``left`` columns are words and the others numbers."""
-    grid = Table(title=Text(title, style="bold"), title_justify="left", header_style="bold", box=None, pad_edge=False)
+def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[Any]], *, left: int = 1) -> Group:
+    """A table under its title; the first ``left`` columns are words and the others numbers."""
+    grid = Table(header_style="bold", box=None, pad_edge=False)
     for i, name in enumerate(columns):
         grid.add_column(Text(name), justify="left" if i < left else "right", overflow="fold")
     for row in rows:
         grid.add_row(*(Text(cell(value)) for value in row))
-    return grid
+    return Group(Text(title, style="bold"), grid)
 
 
 def cell(value: Any) -> str:

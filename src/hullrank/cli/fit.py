@@ -5,15 +5,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import has_fit_parameter
 
 import hullrank
 from hullrank.cli.console import note, print_json, say, working
 from hullrank.cli.data import Columns, Data, declared_order, load_data, target_values
-from hullrank.cli.methods import build, parse_settings, takes
-from hullrank.cli.model import measured_order
 from hullrank.exceptions import HullrankError, TableError
-from hullrank.io import save
 from hullrank.order import OrderGraph
 
 
@@ -31,14 +27,19 @@ def run_fit(
     """Fit a method to a table, say how good it is, and save it."""
     data = load_data(path, columns)
     graph = declared_order(data.y, order, edges)
+    from hullrank.cli.methods import build, parse_settings, takes
+    from hullrank.io import save
+
     if data.qid is not None and not takes(method, "qid"):
         note(f"method {method} ranks all rows together; the queries only matter for ranking and evaluation")
     parameters, y, grades = arrange(method, parse_settings(settings), data, graph)
     pipeline = build(method, parameters, sparse=data.sparse)
     start = perf_counter()
-    with working(f"fitting {method} to {len(data):,} rows"):
-        fit_pipeline(pipeline, data, y)
+    fit_pipeline(pipeline, data, y, title=f"fitting {method} to {len(data):,} rows")
     seconds = perf_counter() - start
+    left_out = [c["name"] for c in getattr(pipeline[0], "columns_", ()) if c["kind"] == "left out"]
+    if left_out:
+        note(f"left out, because empty or different in every row: {', '.join(left_out)}")
     about = {
         "method": method,
         "rows": len(data),
@@ -55,6 +56,8 @@ def arrange(
     method: str, parameters: dict[str, Any], data: Data, graph: OrderGraph | None
 ) -> tuple[dict[str, Any], Any, list[Any] | None]:
     """Parameters and target as the method wants them, and the grades by name where it only sees their numbers."""
+    from hullrank.cli.methods import takes
+
     y = target_values(data.y)
     if graph is None:
         return parameters, y, None
@@ -72,21 +75,35 @@ def arrange(
     return parameters, np.array([place[value] for value in y.tolist()]), labels
 
 
-def fit_pipeline(pipeline: Any, data: Data, y: Any) -> None:
-    """Fit, handing weights and queries to the model if it takes them."""
-    extra: dict[str, Any] = {} if data.weights is None else {"model__sample_weight": data.weights}
-    if data.qid is not None and has_fit_parameter(pipeline.steps[-1][1], "qid"):
-        extra["model__qid"] = data.qid
-    pipeline.fit(data.X, y, **extra)
+def fit_pipeline(pipeline: Any, data: Data, y: Any, title: str | None = None) -> None:
+    """Fit, handing weights and queries to the model if it takes them; with a title the progress is shown."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    from hullrank.cli.progress import watching
+
+    prepare, model = pipeline.steps[0][1], pipeline.steps[-1][1]
+    given = {"sample_weight": data.weights, "qid": data.qid}
+    extra = {name: values for name, values in given.items() if values is not None and has_fit_parameter(model, name)}
+    if data.weights is not None and "sample_weight" not in extra:
+        raise HullrankError(f"{type(model).__name__} takes no weights of rows; leave out --weights")
+    if title is None:
+        model.fit(prepare.fit_transform(data.X), y, **extra)
+        return
+    with working(f"encoding {data.X.shape[1]} columns"):
+        Z = prepare.fit_transform(data.X)
+    with working(title) as advance, watching(model, advance):
+        model.fit(Z, y, **extra)
 
 
 def _report(
     pipeline: Any, data: Data, y: Any, seconds: float, model_file: Path, about: dict[str, Any], as_json: bool
 ) -> None:
+    from hullrank.cli.model import measured_order
     from hullrank.metrics import wmw_score
 
     model = pipeline.steps[-1][1]
-    scores = pipeline.score_samples(data.X)
+    with working(f"scoring {len(data):,} rows"):
+        scores = pipeline.score_samples(data.X)
     accuracy = wmw_score(y, scores, order=measured_order(model, y), sample_weight=data.weights)
     certificate = getattr(model, "certificate_", None)
     if as_json:
