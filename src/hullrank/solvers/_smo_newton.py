@@ -5,8 +5,9 @@ the order constraints with a positive multiplier, whose change is tau, the step 
 
     M x = r + E theta,   E'x - G'tau = 0 (rho: nu - sum alpha),   G theta = gap,      M = K + curvature + ridge.
 
-Rows that would leave their box are pinned to it through the Schur complement; the result is brought back to the flow on
-the thresholds, and an exact line search along the segment follows: always feasible, the dual objective never falls.
+Rows that would leave their box are pinned to it: many by another step on the others, few through the Schur complement.
+The result is brought back to the flow on the thresholds, and an exact line search along the segment follows: always
+feasible, the dual objective never falls.
 """
 
 from collections.abc import Callable
@@ -23,22 +24,23 @@ from hullrank.solvers._smo_state import SmoState
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _PIN_ROUNDS = 4
-_MOST_PINNED = 0.1
+_MOST_PINNED = 0.1  # of the rows through the Schur complement; more are cheaper by another factorisation
+_MOST_FACES = 4
 
 
 class FreeFace:
-    """The rows whose multiplier lies strictly inside its box, or wants to enter it."""
+    """The rows whose multiplier lies strictly inside its box, or those of them that are ``kept`` while others move."""
 
-    def __init__(self, state: SmoState, reach: float | None = None) -> None:
+    def __init__(self, state: SmoState, kept: "tuple[Ints, Ints, Ints] | None" = None) -> None:
         self.state = state
-        rows, group, sample = free_rows(state, reach)
-        self.rows, self.sample = rows, sample
+        self.rows, self.group, self.sample = rows, group, sample = kept or free_rows(state)
         self.sign = state.signs[group, 0]
         self.value = state.v[rows]
         bound = state.per_sample[2, sample]
         self.lower = np.where(self.sign > 0, 0.0, -bound)
         self.upper = np.where(self.sign > 0, bound, 0.0)
         self.residual = row_levels(state, group, sample) - state.s[sample]
+        self.owed = state.flow_residual()
         n = state.problem.n_thresholds + state.problem.has_rho
         self.member = np.zeros((len(rows), n))
         self.member[np.arange(len(rows)), state.groups[group, 0]] = 1.0
@@ -52,6 +54,18 @@ class FreeFace:
         curvature = state.per_sample[1, sample]
         self.curvature_of_mean = np.where(paired, 0.0, curvature)
         self.curvature_of_difference = np.where(paired, 2.0 * curvature, curvature)
+
+    def without(self, out: NDArray[np.bool_], change: Floats, scores: Floats) -> "FreeFace":
+        """The face of the other rows once those that are ``out`` have changed, and with them all scores."""
+        state = self.state
+        rest = FreeFace(state, (self.rows[~out], self.group[~out], self.sample[~out]))
+        moved = np.zeros(len(state.v))
+        moved[self.rows[out]] = change[out]
+        partner = state.groups[rest.group, 4] + rest.sample
+        coupled = np.where(partner >= 0, moved[np.maximum(partner, 0)], 0.0)
+        rest.residual = self.residual[~out] - scores[rest.sample] + state.per_sample[1, rest.sample] * coupled
+        rest.owed = self.owed + self.member[out].T @ change[out]
+        return rest
 
     def average(self, R: Floats) -> Floats:
         """Mean over the rows of each distinct sample."""
@@ -88,18 +102,12 @@ class FreeFace:
         return np.clip(self.value + change, self.lower, self.upper) - self.value
 
 
-def free_rows(state: SmoState, reach: float | None) -> tuple[Ints, Ints, Ints]:
-    """Row, group and sample of the rows strictly inside their box; with ``reach`` also those violating by more."""
+def free_rows(state: SmoState) -> tuple[Ints, Ints, Ints]:
+    """Row, group and sample of the rows strictly inside their box."""
     rows, groups, samples = [], [], []
-    level = state.levels()
-    for g, (t, lo, hi, base, _) in enumerate(state.groups.tolist()):
+    for g, (_, lo, hi, base, _) in enumerate(state.groups.tolist()):
         up, down = state.off[:, base + lo : base + hi]
-        can_rise, can_fall = up > -1e29, down < 1e29
-        free = can_rise & can_fall
-        if reach is not None:
-            here = state.s[lo:hi] + level[t] - state.signs[g, 0] * state.io[loops.RHO]
-            free |= (can_rise & (up - here > reach)) | (can_fall & (here - down > reach))
-        found = np.flatnonzero(free) + lo
+        found = np.flatnonzero((up > -1e29) & (down < 1e29)) + lo
         rows.append(found + base)
         groups.append(np.full(len(found), g))
         samples.append(found)
@@ -117,44 +125,58 @@ def row_levels(state: SmoState, group: Ints, sample: Ints) -> Floats:
 
 
 def newton_step(
-    face: FreeFace, gram: Any, ridge: float, dtype: Any, times: Callable[[Floats], Floats], least: float = 0.0
+    face: FreeFace,
+    kernel: Callable[[Ints], Any],
+    ridge: float,
+    dtype: Any,
+    times: Callable[[FreeFace, Floats], Floats],
+    least: float = 0.0,
 ) -> float:
     """One step on the face, in place; the length taken (0: none, or shorter than ``least``).
 
-    ``gram`` is over ``face.distinct``; ``times(x)`` gives the change of all scores for a change of the rows.
+    ``kernel(samples)`` is a fresh matrix over them; ``times(face, x)`` the change of all scores for a change of rows.
     """
-    inverse = face.solver(gram, ridge, dtype)
-    if inverse is None:
-        return 0.0
-    state = face.state
-    tight = np.flatnonzero(state.order[1] > 0)
-    while True:
-        change, theta, tau = _solve_pinned(face, inverse, tight)
-        falling = state.order[1, tight] + tau < 0
-        if not falling.any():
+    state, whole = face.state, face
+    total = np.zeros(len(whole.rows))
+    kept = np.arange(len(whole.rows))
+    for attempt in range(_MOST_FACES):
+        inverse = face.solver(kernel(face.distinct), ridge, dtype)
+        if inverse is None:
+            return 0.0
+        tight = np.flatnonzero(state.order[1] > 0)
+        while True:
+            change, theta, tau = _solve_pinned(face, inverse, tight)
+            falling = state.order[1, tight] + tau < 0
+            if not falling.any():
+                break
+            tight = tight[~falling]
+        out = face.outside(change)
+        change = total[kept] = face.clipped(change)
+        if np.count_nonzero(out) <= _MOST_PINNED * len(out) or attempt == _MOST_FACES - 1:
             break
-        tight = tight[~falling]
-    restored = _restore_flow(face, face.clipped(change), tight, tau)
+        pinned = np.where(out, change, 0.0)
+        face, kept = face.without(out, change, times(face, pinned)), kept[~out]
+    restored = _restore_flow(whole, total, tight, tau)
     if restored is None:
         return 0.0
-    step = _search(face, restored[0], tight, restored[1], times, least)
+    step = _search(whole, restored[0], tight, restored[1], times, least)
     if state.problem.has_rho:
         state.io[loops.RHO] += step * (theta[-1] - state.io[loops.RHO])
     return step
 
 
-def _constraints(face: FreeFace, tight: Ints) -> tuple[Floats, Floats, Floats]:
-    """G over (theta, rho), its gaps, and what E'x must be beside G'tau."""
+def _constraints(face: FreeFace, tight: Ints) -> tuple[Floats, Floats]:
+    """G over (theta, rho), and its gaps."""
     state, n = face.state, face.member.shape[1]
     G = np.zeros((len(tight), n))
     G[np.arange(len(tight)), state.edges[tight, 0]] += 1.0
     G[np.arange(len(tight)), state.edges[tight, 1]] -= 1.0
-    return G, state.order[0, tight], state.flow_residual()
+    return G, state.order[0, tight]
 
 
 def _solve_pinned(face: FreeFace, inverse: Callable[[Floats], Floats], tight: Ints) -> tuple[Floats, Floats, Floats]:
     n, size = face.member.shape[1], len(face.rows)
-    G, gap, owed = _constraints(face, tight)
+    G, gap = _constraints(face, tight)
     Z = inverse(np.column_stack([face.residual, face.member]))
     pins, pinned_change, columns = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((size, 0))
     for attempt in range(_PIN_ROUNDS + 1):
@@ -165,7 +187,7 @@ def _solve_pinned(face: FreeFace, inverse: Callable[[Floats], Floats], tight: In
         A[:n, n : n + k], A[n : n + k, :n] = -G.T, -G
         A[:n, n + k :], A[n + k :, :n] = -Z[pins, 1:].T, -Z[pins, 1:]
         A[n + k :, n + k :] = columns[pins]
-        right = np.concatenate([-owed - face.member.T @ Z[:, 0], -gap, Z[pins, 0] - pinned_change])
+        right = np.concatenate([-face.owed - face.member.T @ Z[:, 0], -gap, Z[pins, 0] - pinned_change])
         solution = _solve_small(A, right)
         change = Z[:, 0] + Z[:, 1:] @ solution[:n] - columns @ solution[n + k :]
         out = face.outside(change)
@@ -195,10 +217,10 @@ def _solve_small(A: Floats, right: Floats) -> Floats:
 
 def _restore_flow(face: FreeFace, change: Floats, tight: Ints, tau: Floats) -> tuple[Floats, Floats] | None:
     """After the cut at the box: move rows within their room (and order multipliers) until the flow is right again."""
-    G, _, owed = _constraints(face, tight)
+    G, _ = _constraints(face, tight)
     size = max(float(np.abs(face.value).sum()), float(np.abs(change).sum()), 1e-300)
     for _ in range(6):
-        off = face.member.T @ change - G.T @ tau + owed
+        off = face.member.T @ change - G.T @ tau + face.owed
         if np.abs(off).max(initial=0.0) <= 1e-13 * size:
             return change, tau
         target = face.value + change
@@ -212,10 +234,10 @@ def _restore_flow(face: FreeFace, change: Floats, tight: Ints, tau: Floats) -> t
 
 
 def _search(
-    face: FreeFace, change: Floats, tight: Ints, tau: Floats, times: Callable[[Floats], Floats], least: float
+    face: FreeFace, change: Floats, tight: Ints, tau: Floats, times: Callable[[FreeFace, Floats], Floats], least: float
 ) -> float:
     state = face.state
-    scores = times(change)
+    scores = times(face, change)
     bend = float(change @ (scores[face.sample] + _curvature_times(face, change)))
     slope = float(change @ face.residual + state.order[0, tight] @ tau)
     if slope <= 0.0:

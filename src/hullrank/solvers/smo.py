@@ -8,6 +8,7 @@ and recomputed from float64 kernel values before an answer is believed, so their
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +24,11 @@ from hullrank.solvers._smo_start import Start, feasible_start, put_start
 from hullrank.solvers._smo_state import SmoState, make_state
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 MOST_THRESHOLDS = 200
 _FALL = 0.3  # of the demanded violation from one level to the next
-_FLOPS = 2e10  # of a Cholesky factorisation in float64, per second
+_FLOPS = 3e10  # of a Newton step, per second
 _WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
 _CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
 _SECONDS_PER_STEP = 2e-6, 1.2e-9  # of a sequential step: fixed, and per sample
@@ -135,7 +137,7 @@ class Descent:
         """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
         state, m = self.state, len(self.state.s)
         if self.spent > _CLEAN * self.price(1):
-            self.face_size = len(np.unique(free_rows(state, None)[2]))
+            self.face_size = len(np.unique(free_rows(state)[2]))
         seconds = _SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m
         affordable = (self.price(self.face_size) - self.spent) / seconds
         before = state.steps
@@ -154,7 +156,7 @@ class Descent:
         m = len(self.state.s)
         if not size:
             return max(self.price(1), 2.0 * m * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m))
-        return (_CLEAN if self.clean else 1.0) * (1.6e-2 + 3e-8 * size**2 + size**3 / 3 / _FLOPS)
+        return (_CLEAN if self.clean else 1.0) * (1e-2 + 2e-8 * size**2 + size**3 / 3 / _FLOPS)
 
     def newton(self, forced: bool) -> bool:
         """A Newton step, if it is worth its cost (``forced``: whatever it costs); whether it moved."""
@@ -171,27 +173,45 @@ class Descent:
         # a ridge of violation / bound lets multipliers move by about their bound
         ridge = max((1e-9 if forced else 1e-5) * unit, self.damping * state.violation / bound)
         dtype = np.float32 if ridge >= 1e-5 * unit * np.sqrt(n) else np.float64
-        K = np.empty((n, n), dtype=dtype)
-        self.gram.take(face.distinct).blocks(dtype).fill(None, K)
-        length = newton_step(face, K, ridge, dtype, self._times(face, exact=forced), 0.0 if forced else _WORTHWHILE)
+        exact = forced or state.violation < self.float32_error()
+        if exact and not self.exact:
+            state.s = self.gram.times(state.beta)
+            face = FreeFace(state)
+        times = self._times(exact)
+        length = newton_step(face, self._kernel(dtype), ridge, dtype, times, 0.0 if forced else _WORTHWHILE)
         self.clean = length > 0.9
         self.damping = min(self.damping * 4.0, 10.0) if length < 0.5 else self.damping
         self.damping = max(self.damping / 5.0, 1e-2) if self.clean else self.damping
         state.run(1e30, 0)
         return length > 0
 
-    def _times(self, face: FreeFace, exact: bool) -> Callable[[Floats], Floats]:
-        """How a change of the face's multipliers changes all scores."""
+    def float32_error(self) -> float:
+        """What the rounding of kernel rows may do to the scores."""
+        return 2.0**-21 * float(np.linalg.norm(self.state.beta)) * float(self.state.per_sample[0].max())
+
+    def _kernel(self, dtype: Any) -> Callable[[Ints], Any]:
+        """Kernel matrices over samples."""
+
+        def kernel(samples: Ints) -> Any:
+            K = np.empty((len(samples), len(samples)), dtype=dtype)
+            self.gram.take(samples).blocks(dtype).fill(None, K)
+            return K
+
+        return kernel
+
+    def _times(self, exact: bool) -> Callable[[FreeFace, Floats], Floats]:
+        """How a change of a face's multipliers changes all scores."""
         state = self.state
 
-        def times(change: Floats) -> Floats:
+        def times(face: FreeFace, change: Floats) -> Floats:
             moved = np.bincount(face.where, change, len(face.distinct))
             total = np.zeros(len(state.s))
             if exact or len(face.distinct) > state.cache.capacity:
                 total[face.distinct] = moved
                 return self.gram.times(total)
-            state.cache.require(face.distinct)
-            loops.add_rows(state.cache.values, state.cache.slot[face.distinct], moved, total)
+            hot = np.flatnonzero(moved)
+            state.cache.require(face.distinct[hot])
+            loops.add_rows(state.cache.values, state.cache.slot[face.distinct[hot]], moved[hot], total)
             return total
 
         return times
