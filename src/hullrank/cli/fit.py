@@ -35,7 +35,7 @@ def run_fit(
     parameters, y, grades = arrange(method, parse_settings(settings), data, graph)
     pipeline = build(method, parameters, sparse=data.sparse)
     start = perf_counter()
-    fit_pipeline(pipeline, data, y, title=f"fitting {method} to {len(data):,} rows")
+    Z = _fit_in_stages(pipeline, data, y, f"fitting {method} to {len(data):,} rows")
     seconds = perf_counter() - start
     left_out = [c["name"] for c in getattr(pipeline[0], "columns_", ()) if c["kind"] == "left out"]
     if left_out:
@@ -49,7 +49,7 @@ def run_fit(
         "grades": grades,
     }
     save(pipeline, model_file, about=about)
-    _report(pipeline, data, y, seconds, model_file, about, as_json)
+    _report(pipeline.steps[-1][1], Z, y, data.weights, seconds, model_file, about, as_json)
 
 
 def arrange(
@@ -75,43 +75,52 @@ def arrange(
     return parameters, np.array([place[value] for value in y.tolist()]), labels
 
 
-def fit_pipeline(pipeline: Any, data: Data, y: Any, title: str | None = None) -> None:
-    """Fit, handing weights and queries to the model if it takes them; with a title the progress is shown."""
-    from sklearn.utils.validation import has_fit_parameter
+def fit_pipeline(pipeline: Any, data: Data, y: Any) -> None:
+    """Fit, handing weights and queries to the model."""
+    extra = _fit_parameters(pipeline.steps[-1][1], data)
+    pipeline.fit(data.X, y, **{f"model__{name}": values for name, values in extra.items()})
 
+
+def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
+    """The same step by step, with progress; gives what the model was fitted on."""
     from hullrank.cli.progress import watching
 
-    prepare, model = pipeline.steps[0][1], pipeline.steps[-1][1]
-    given = {"sample_weight": data.weights, "qid": data.qid}
-    extra = {name: values for name, values in given.items() if values is not None and has_fit_parameter(model, name)}
-    if data.weights is not None and "sample_weight" not in extra:
-        raise HullrankError(f"{type(model).__name__} takes no weights of rows; leave out --weights")
-    if title is None:
-        model.fit(prepare.fit_transform(data.X), y, **extra)
-        return
-    with working(f"encoding {data.X.shape[1]} columns"):
+    (_, prepare), (_, model) = pipeline.steps
+    extra = _fit_parameters(model, data)
+    with working(f"encoding {data.X.shape[1]:,} columns"):
         Z = prepare.fit_transform(data.X)
     with working(title) as advance, watching(model, advance):
         model.fit(Z, y, **extra)
+    return Z
+
+
+def _fit_parameters(model: Any, data: Data) -> dict[str, Any]:
+    """Weights, and queries if the model takes them."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    given = {"sample_weight": data.weights, "qid": data.qid}
+    taken = {name: values for name, values in given.items() if values is not None and has_fit_parameter(model, name)}
+    if data.weights is not None and "sample_weight" not in taken:
+        raise HullrankError(f"{type(model).__name__} takes no weights of rows; leave out --weights")
+    return taken
 
 
 def _report(
-    pipeline: Any, data: Data, y: Any, seconds: float, model_file: Path, about: dict[str, Any], as_json: bool
+    model: Any, Z: Any, y: Any, weights: Any, seconds: float, model_file: Path, about: dict[str, Any], as_json: bool
 ) -> None:
     from hullrank.cli.model import measured_order
     from hullrank.metrics import wmw_score
 
-    model = pipeline.steps[-1][1]
-    with working(f"scoring {len(data):,} rows"):
-        scores = pipeline.score_samples(data.X)
-    accuracy = wmw_score(y, scores, order=measured_order(model, y), sample_weight=data.weights)
+    rows = about["rows"]
+    with working(f"scoring {rows:,} rows"):
+        accuracy = wmw_score(y, model.score_samples(Z), order=measured_order(model, y), sample_weight=weights)
     certificate = getattr(model, "certificate_", None)
     if as_json:
         print_json(
             {
                 "model": str(model_file),
                 "method": about["method"],
-                "rows": len(data),
+                "rows": rows,
                 "pair_accuracy": accuracy,
                 "certificate": certificate_fields(certificate),
                 "seconds": seconds,
@@ -121,7 +130,7 @@ def _report(
         return
     if certificate is not None:
         say(str(certificate))
-    say(f"\nPair accuracy on these {len(data):,} rows: {accuracy:.4f}  ({seconds:.2f} s)")
+    say(f"\nPair accuracy on these {rows:,} rows: {accuracy:.4f}  ({seconds:.2f} s)")
     say(f"Saved to {model_file}")
 
 
