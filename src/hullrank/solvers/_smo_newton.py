@@ -26,6 +26,7 @@ Ints = NDArray[np.int64]
 _PIN_ROUNDS = 4
 _MOST_PINNED = 0.1  # of the rows through the Schur complement; more are cheaper by another factorisation
 _MOST_FACES = 4
+_COLUMNS = 32  # of the inverse at a time
 
 
 class FreeFace:
@@ -195,12 +196,17 @@ def _solve_pinned(face: FreeFace, inverse: Callable[[Floats], Floats], tight: In
         new = np.flatnonzero(out)
         if not len(new) or p + len(new) > _MOST_PINNED * size or attempt == _PIN_ROUNDS:
             return change, solution[:n], solution[n : n + k]
-        unit = np.zeros((size, len(new)))
-        unit[new, np.arange(len(new))] = 1.0
-        columns = np.concatenate([columns, inverse(unit)], axis=1)
+        parts = [new[at : at + _COLUMNS] for at in range(0, len(new), _COLUMNS)]
+        columns = np.concatenate([columns, *(inverse(_unit_columns(size, part)) for part in parts)], axis=1)
         pins = np.concatenate([pins, new])
         pinned_change = np.concatenate([pinned_change, face.clipped(change)[new]])
     raise AssertionError("unreachable")
+
+
+def _unit_columns(size: int, at: Ints) -> Floats:
+    unit = np.zeros((size, len(at)))
+    unit[at, np.arange(len(at))] = 1.0
+    return unit
 
 
 def _solve_small(A: Floats, right: Floats) -> Floats:

@@ -28,6 +28,7 @@ Ints = NDArray[np.int64]
 
 MOST_THRESHOLDS = 200
 _FALL = 0.3  # of the demanded violation from one level to the next
+_FIRST = 100.0  # the first demand, in tolerances
 _FLOPS = 3e10  # of a Newton step, per second
 _WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
 _CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
@@ -107,7 +108,7 @@ class Descent:
         """Descend until the certificate says that it is enough."""
         state = self.state
         state.run(1e30, 0)
-        eps = _FALL * max(state.violation, 0.0)
+        eps = float(np.clip(_FIRST * self.tol, _FALL**2, _FALL)) * max(state.violation, 0.0)
         stuck = 0
         for self.rounds in range(1, max_iter + 1):
             moving = self.step(eps)
