@@ -45,3 +45,12 @@ def test_hostile_labels_partial_orders_and_many_classes():
     assert {"<script>", '"><b>', "c"} <= names
     assert score_line_svg(ConvexHullRanker().fit(X, X[:, 0])) == ""
     assert re.fullmatch("", score_line_svg(object()))
+
+
+def test_medians_of_the_training_scores_stand_in_the_rows_of_their_classes():
+    model = ConvexHullRanker().fit(X, Y)
+    dots = ET.fromstring(score_line_svg(model)).findall("circle")
+    across = [float(dot.get("cx")) for dot in dots]
+    assert len(dots) == 3
+    assert across == sorted(across)
+    assert [float(dot.get("cy")) for dot in dots] == [60.0, 36.0, 12.0]

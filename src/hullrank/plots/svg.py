@@ -1,4 +1,4 @@
-"""The score line of a fitted estimator as inline SVG, for notebooks: classes, intervals and thresholds."""
+"""The score line of a fitted estimator as inline SVG, for notebooks: classes, intervals, medians and thresholds."""
 
 from html import escape
 from typing import Any
@@ -29,6 +29,12 @@ def score_line_svg(model: Any) -> str:
 
     height = _ROW * len(classes) + 26
     parts = [_row(label, c, len(classes), intervals, x) for c, label in enumerate(classes.tolist())]
+    for c, (_, _, median) in enumerate(getattr(model, "_anchors", ())):
+        middle = _ROW * (len(classes) - 1 - c) + 4 + (_ROW - 8) / 2
+        parts.append(
+            f'<circle cx="{x(median):.1f}" cy="{middle:.1f}" r="3.5" fill="currentColor">'
+            "<title>median training score</title></circle>"
+        )
     for threshold in () if thresholds is None else thresholds.tolist():
         parts.append(
             f'<line x1="{x(threshold):.1f}" x2="{x(threshold):.1f}" y1="2" y2="{height - 22}" stroke="{FAINT}" '
