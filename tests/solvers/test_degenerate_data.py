@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
-from hullrank.exceptions import CollapsedRankingWarning, ConvergenceWarning
+from hullrank.exceptions import CollapsedRankingWarning, ConvergenceWarning, InfeasibleParameterError
 
 VARIANTS = {
     "hull": lambda: ConvexHullRanker(),
@@ -116,7 +116,18 @@ MANY = {
 }
 
 
-@pytest.mark.parametrize("variant", ["hull", "hull, hinge", "free", "fixed", "fixed, squared"])
-@pytest.mark.parametrize("case", MANY)
+MANY_VARIANTS = ["hull", "hull, hinge", "free", "fixed", "fixed, squared", "nu", "sum"]
+NO_ROOM = ("nu", "few of a class")  # no nu ranks these rows: see the next test
+
+
+@pytest.mark.parametrize(("variant", "case"), sorted({(v, c) for v in MANY_VARIANTS for c in MANY} - {NO_ROOM}))
 def test_many_degenerate_rows_are_certified(variant, case):
     certified(VARIANTS[variant](), *MANY[case])
+
+
+def test_a_nu_without_room_says_so():
+    X, y = (each[::8] for each in MANY["few of a class"][:2])
+    with pytest.warns((ConvergenceWarning, CollapsedRankingWarning)):
+        NuMarginClassifier().fit(X, y)
+    with pytest.raises(InfeasibleParameterError, match="use FixedMarginClassifier"):
+        NuMarginClassifier(nu=0.1).fit(X, y)

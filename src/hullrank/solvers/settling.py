@@ -72,7 +72,7 @@ def _settled_solve(
     problem, rows = level.problem, level.rows
     sorter = RowSorter(level)
     s = rows.scores(point.w)
-    mu = 1 * min(width, 1.0)
+    mu = min(width, 1.0)
     failures, steps = 0, max_iter if np.isinf(width) else min(max_iter, MOST_STEPS)
     for turn in range(MOST_ROUNDS):
         paying = sorter.sort(s, point.theta, width)
