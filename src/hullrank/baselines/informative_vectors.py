@@ -22,7 +22,8 @@ from hullrank.models.base import ScoreLineEstimator, fitting
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-_TUNING_ROWS = 2000  # hyperparameters are chosen on at most so many samples
+_TUNING_ROWS = 2000  # hyperparameters are chosen on at most so many samples,
+_TUNING_ACTIVE = 100  # at most so many of them active
 _BATCH = 4096
 _FIRST_STEPS = (0.5, -0.5, -2.0)  # of the search, in the logarithms of signal, length and bias
 _RANGE = (1e-3, 1e4)  # of variances; length scales move within this range of their start
@@ -43,7 +44,8 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
     n_active : int, default=100
         Most samples to take in.
     selection : {"observed", "expected"}, default="observed"
-        Entropy removed by the class a sample has (the paper's rule), or on average over the classes it may have.
+        Entropy removed by the class a sample has (the paper's rule), or on average over the classes it may have. The
+        former prefers samples in unlikely classes, which makes the probabilities too cautious on clean data.
     n_candidates : int, default=5
         How many samples, drawn at random, a step chooses from; None is all, the paper's full greedy choice. That
         prefers outliers and wrong labels, which remove most entropy; the best of few cannot take them in more than so
@@ -53,7 +55,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
     length_scale : float, default=None
         Length of the RBF kernel, or where the search starts. None is the median distance between samples.
     tune : bool, default=True
-        Whether to search for the hyperparameters, on at most 2000 samples.
+        Whether to search for the hyperparameters, on at most 2000 samples, at most 100 of them active.
     max_iter : int, default=200
         Most evaluations of the likelihood in that search.
     classes : list, default=None
@@ -224,7 +226,8 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         def column(i: int) -> Floats:
             return euclidean_distances(X, X[[i]], squared=True).ravel() if distances is None else distances[i]
 
-        n_active = min(self.n_active, len(rows))
+        most = self.n_active if distances is None else min(self.n_active, _TUNING_ACTIVE)
+        n_active = min(most, len(rows))
         return filter_greedily(column, prior, labels.codes[rows], thresholds, n_active, selection)
 
     def score_samples(self, X: Any, *, return_variance: bool = False) -> Any:
