@@ -156,7 +156,7 @@ def test_an_interrupted_write_leaves_the_old_file_whole(fitted, tmp_path, end):
     command = [COMMAND, "rank", fitted / "model.hull", tmp_path / "many.csv", "--out", out]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 60
-        while not any(path.suffix == ".part" for path in out.parent.iterdir()):
+        while not any(path.suffix == ".part" and path.stat().st_size for path in out.parent.iterdir()):
             assert process.poll() is None, "it ended before it could be interrupted"
             assert time.monotonic() < deadline
             time.sleep(0.002)
