@@ -176,7 +176,7 @@ def test_edge_thresholds_are_the_best(loss):
         def cost(t, s=scores, c=codes, w=weights):
             return float(w @ np.maximum(np.where(c == 1, t + 0.5 - s, s - t + 0.5), 0) ** power)
 
-        best = min(cost(t) for t in np.linspace(-5, 5, 20001))
+        best = min(cost(t) for t in np.linspace(-5, 5, 2001))
         (t,) = best_edge_thresholds([(0, 1)], scores, codes, weights, loss)
         assert cost(t) <= best + 1e-9
 
