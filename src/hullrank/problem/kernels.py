@@ -206,13 +206,16 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
 
 
 def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any]:
-    """What the blocks multiply. For rbf one product of extended rows gives the exponent -gamma |x - y|^2."""
+    """What the blocks multiply, the right side by column: few rows at a time then run along memory.
+
+    For rbf one product of extended rows gives the exponent -gamma |x - y|^2.
+    """
     if kernel == "precomputed":
         return _checked(X, None, "the precomputed kernel", dtype), None
     if kernel == "laplacian" or callable(kernel):
         return X, Y
     if kernel != "rbf":
-        return X.astype(dtype), Y.astype(dtype)
+        return X.astype(dtype), _by_column(Y.astype(dtype))
     dense = not sparse.issparse(X) and not sparse.issparse(Y)
     if dense:
         centre = Y.mean(axis=0)
@@ -226,8 +229,12 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
     ones_left, ones_right = np.ones_like(left_half), np.ones_like(right_half)
     return (
         stack([left, -left_half, ones_left]).astype(dtype),
-        stack([right, ones_right, -right_half]).astype(dtype),
+        _by_column(stack([right, ones_right, -right_half]).astype(dtype)),
     )
+
+
+def _by_column(right: Any) -> Any:
+    return right.T if sparse.issparse(right) else np.ascontiguousarray(right.T)
 
 
 def _scaled(X: Any, root: float) -> tuple[Any, NDArray[np.float64]]:
@@ -241,9 +248,9 @@ def _multiply(block: Array, left: Any, right: Any, kernel: str, gamma: float) ->
     if kernel == "laplacian":
         np.multiply(manhattan_distances(left, right), -gamma, out=block, casting="same_kind")
     elif sparse.issparse(left) or sparse.issparse(right):
-        block[...] = safe_sparse_dot(left, right.T, dense_output=True)
+        block[...] = safe_sparse_dot(left, right, dense_output=True)
     else:
-        np.matmul(left, right.T, out=block)
+        np.matmul(left, right, out=block)
 
 
 def _shape_values(block: Array, kernel: str, gamma: float, degree: int, coef0: float) -> None:

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BATCH_BYTES = 1 << 21
 _CALLS_PER_LOOK = 4  # rows are brought so many times before their eagerness is measured again
-_FULL_BATCH = 10  # rows brought at a time once others must leave
+_FULL_BATCH = 4  # rows brought at a time once others must leave
 
 
 class RowCache:
@@ -34,38 +34,45 @@ class RowCache:
         self.slot = np.full(m, -1, dtype=np.int64)
         self.owner = np.full(self.capacity, -1, dtype=np.int64)
         self.filled = 0
-        self._calls = 0
-        self._eager = np.zeros(m)
+        self._queue: Ints = np.zeros(0, dtype=np.int64)  # samples whose rows will be wanted next
+        self._leaving: Ints = np.zeros(0, dtype=np.int64)  # slots of the least wanted rows
+        self._scratch = np.empty((_FULL_BATCH, m), dtype=dtype)
 
     def bring(self, needed: int, eagerness: Callable[[], Floats]) -> None:
         """Compute the row that is needed, and with it those that (as of a few calls ago) will be wanted next."""
-        if self._calls % _CALLS_PER_LOOK == 0:
-            self._eager = eagerness()
-        self._calls += 1
-        missing = np.flatnonzero(self.slot < 0)
-        count = min(self.batch if self.filled < self.capacity else _FULL_BATCH, len(missing))
-        wanted = missing[np.argpartition(-self._eager[missing], count - 1)[:count]]
+        batch = self.batch if self.filled < self.capacity else _FULL_BATCH
+        if not len(self._queue):
+            self._look(_CALLS_PER_LOOK * batch, eagerness())
+        wanted, self._queue = self._queue[:batch], self._queue[batch:]
+        wanted = wanted[self.slot[wanted] < 0]
         if needed not in wanted:
-            wanted[0] = needed
-        self._eager[needed] = np.inf  # it must not leave before it has been used
-        self._place(wanted, self._free_slots(len(wanted), self._eager))
+            wanted = np.append(wanted[: batch - 1], needed)
+        self._place(wanted, self._free_slots(len(wanted)))
+
+    def _look(self, count: int, eagerness: Floats) -> None:
+        """Queue the samples whose rows are wanted most, and the slots of those wanted least."""
+        missing = np.flatnonzero(self.slot < 0)
+        count = min(count, len(missing))
+        self._queue = missing[np.argpartition(-eagerness[missing], count - 1)[:count]]
+        short = min(count + _CALLS_PER_LOOK - (self.capacity - self.filled), self.filled)
+        if short > 0:
+            self._leaving = np.argpartition(eagerness[self.owner[: self.filled]], short - 1)[:short]
 
     def require(self, samples: Ints) -> None:
         """Compute the rows of all ``samples`` that are not there yet; they must fit."""
         missing = samples[self.slot[samples] < 0]
-        kept = np.zeros(len(self.slot))
-        kept[samples] = 1.0
+        kept = np.zeros(len(self.slot), dtype=bool)
+        kept[samples] = True
+        self._queue, self._leaving = self._queue[:0], np.flatnonzero(~kept[self.owner[: self.filled]])
         for start in range(0, len(missing), self.batch):
             batch = missing[start : start + self.batch]
-            self._place(batch, self._free_slots(len(batch), kept))
+            self._place(batch, self._free_slots(len(batch)))
 
-    def _free_slots(self, count: int, eagerness: Floats) -> Ints:
+    def _free_slots(self, count: int) -> Ints:
         fresh = np.arange(self.filled, min(self.filled + count, self.capacity))
         self.filled += len(fresh)
-        if len(fresh) == count:
-            return fresh
-        used = np.arange(self.filled - len(fresh))
-        leaving = used[np.argpartition(eagerness[self.owner[used]], count - len(fresh) - 1)[: count - len(fresh)]]
+        count -= len(fresh)
+        leaving, self._leaving = self._leaving[:count], self._leaving[count:]
         self.slot[self.owner[leaving]] = -1
         return np.concatenate([fresh, leaving])
 
@@ -73,9 +80,10 @@ class RowCache:
         if len(slots) and slots[-1] - slots[0] == len(slots) - 1 and np.all(np.diff(slots) == 1):
             self.blocks.fill(samples, self.values[slots[0] : slots[-1] + 1])
         else:
-            batch = np.empty((len(samples), self.values.shape[1]), dtype=self.values.dtype)
-            self.blocks.fill(samples, batch)
-            self.values[slots] = batch
+            for at in range(0, len(samples), _FULL_BATCH):
+                batch = self._scratch[: len(samples) - at]
+                self.blocks.fill(samples[at : at + _FULL_BATCH], batch)
+                self.values[slots[at : at + _FULL_BATCH]] = batch
         self.owner[slots] = samples
         self.slot[samples] = slots
 
