@@ -73,7 +73,7 @@ def _from_solution(
     are wrong by at most about sqrt(2 tol P); and with many rows by less than if the rows were only a sample of others.
     Rows further from their kink keep their side of it.
     """
-    from hullrank.solvers.settling import _settled_solve, _width
+    from hullrank.solvers.settling import settled_solve, settling_width
 
     if problem.charge is Charge.HARD or samples.X.shape[1] > DENSE_LIMIT or not w.any():
         return None
@@ -83,10 +83,10 @@ def _from_solution(
         theta[: problem.n_thresholds] -= scaled.rows.mean @ w
     w, theta = (w / f, theta / (f * f)) if problem.homogeneous else (w * f, theta)
     start = Point(w, problem.raise_thresholds(theta), np.empty(0), np.ones(len(problem.up)))
-    width = min(_CAUTION * float(np.sqrt(2 * tol * abs(objective) / back)), _width(scaled, start))
+    width = min(_CAUTION * float(np.sqrt(2 * tol * abs(objective) / back)), settling_width(scaled, start))
     best = Best(scaled, tol)
     with np.errstate(all="ignore"):  # a start far off may overflow; the point is then graded as useless
-        _settled_solve(scaled, start, width, tol, max_iter, best)
+        settled_solve(scaled, start, width, tol, max_iter, best)
     if best.certified is None or best.certified.relative_gap > tol:
         return None
     return LowerBound(back * best.certified.dual, back * best.certified.floor)

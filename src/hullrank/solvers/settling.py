@@ -46,23 +46,23 @@ def solve_by_settling(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple
         for size in [*others, 0]:
             if point.status is Status.INTERRUPTED:
                 break
-            width = _width(level, point)
+            width = settling_width(level, point)
             level = scaled.sampled(size, rng) if size else scaled
-            point = _settled_solve(level, point, width, 1e-4 if size else tol, max_iter, None if size else best)
+            point = settled_solve(level, point, width, 1e-4 if size else tol, max_iter, None if size else best)
     except KeyboardInterrupt:
         point = replace(point, status=Status.INTERRUPTED)
     whole = len(point.multipliers) == scaled.layout.n_rows and point.status is not Status.INTERRUPTED
     return best.result(point if whole else with_all_multipliers(scaled, point))
 
 
-def _width(level: ScaledProblem, point: Point) -> float:
+def settling_width(level: ScaledProblem, point: Point) -> float:
     """How far from its kink a row must be to be settled: the error of a sampled solution; all rows at a collapse."""
     spread = float(np.std(level.rows.scores(point.w)))
     freedom = level.rows.n_features + len(point.theta)
     return CAUTION * np.sqrt(freedom / level.n_samples) * spread if spread > 1e-3 else np.inf
 
 
-def _settled_solve(
+def settled_solve(
     level: ScaledProblem, point: Point, width: float, tol: float, max_iter: int, best: Best | None
 ) -> Point:
     """Rounds of settling, solving and verifying until ``best`` accepts (one round without it).
