@@ -8,6 +8,7 @@ from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -250,6 +251,29 @@ def test_probabilities_are_calibrated_by_the_expected_gain_and_the_variance_grow
     _, near = model.score_samples(np.zeros((1, 2)), return_variance=True)
     _, far = model.score_samples(np.full((1, 2), 50.0), return_variance=True)
     assert far[0] > 5 * near[0]
+
+
+def test_default_probabilities_are_near_the_true_ones_and_a_little_cautious():
+    """Means of three runs with 2000 new samples each; their standard errors are 0.009 (log loss), 0.006 (accuracy).
+
+    Measured: log loss 0.033 above that of the true chances, confidence 0.022 below the accuracy. Scores 1.5 times as
+    wide are 0.074 and -0.082 off, scores shifted by half the noise 0.10.
+    """
+    losses, truths, guesses, caution = np.empty((4, 3))
+    for seed in range(3):
+        X, y, w = make_ordinal(2400, 2, noise=0.5, n_classes=4, return_coef=True, random_state=seed)
+        X_test, y_test = X[400:], y[400:]
+        chances = InformativeVectorClassifier(60, random_state=0).fit(X[:400], y[:400]).predict_proba(X_test)
+        cuts = np.sqrt(1.25) * norm.ppf([0, 0.25, 0.5, 0.75, 1])
+        true = np.diff(norm.cdf((cuts - (X_test @ w)[:, None]) / 0.5), axis=1)
+        right = chances.argmax(axis=1) == y_test
+        guess = np.where(right, right.mean(), (1 - right.mean()) / 3)  # the class predicted, with its best constant
+        losses[seed], truths[seed] = log_loss(y_test, chances), log_loss(y_test, true)
+        guesses[seed] = -np.log(guess).mean()
+        caution[seed] = right.mean() - chances.max(axis=1).mean()
+    assert truths.mean() < losses.mean() < truths.mean() + 0.06
+    assert losses.mean() < guesses.mean() - 0.2 < np.log(4) - 0.2  # classes alone give log(4)
+    assert -0.02 < caution.mean() < 0.06
 
 
 def test_the_mean_is_the_kernel_expansion():
