@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hullrank import FixedMarginClassifier
 from hullrank.data import Samples
 from hullrank.exceptions import KernelError
 from hullrank.problem.certificate import Status
@@ -217,3 +218,16 @@ def test_indefinite_kernels_are_refused():
     K[0, 1] = K[1, 0] = 2.0
     with pytest.raises(KernelError, match="not positive semi-definite"):
         solve_kernel_intervals(PROBLEMS["fixed"], SAMPLES, Gram(K, "precomputed"))
+
+
+@pytest.mark.parametrize("seed", [10, 28, 89])
+def test_every_free_row_may_leave_its_box_in_a_newton_step(seed):
+    rng = np.random.default_rng(seed)
+    m, k = int(rng.integers(60, 350)), int(rng.integers(2, 6))
+    x = rng.normal(size=(m, int(rng.integers(1, 4))))
+    x = np.round(x, 1) if seed % 2 else x
+    score = np.sin(2 * x[:, 0]) + rng.choice([0.05, 0.3, 1.0]) * rng.normal(size=m)
+    y = np.searchsorted(np.quantile(score, np.arange(1, k) / k), score)
+    model = FixedMarginClassifier(float(10 ** rng.uniform(2, 4)), kernel="rbf", gamma=0.1, tol=1e-3).fit(x, y)
+    assert model.certificate_.status == "converged"
+    assert model.certificate_.relative_gap <= 1e-3

@@ -153,7 +153,7 @@ def newton_step(
             tight = tight[~falling]
         out = face.outside(change)
         change = total[kept] = face.clipped(change)
-        if np.count_nonzero(out) <= _MOST_PINNED * len(out) or attempt == _MOST_FACES - 1:
+        if np.count_nonzero(out) <= _MOST_PINNED * len(out) or out.all() or attempt == _MOST_FACES - 1:
             break
         pinned = np.where(out, change, 0.0)
         face, kept = face.without(out, change, times(face, pinned)), kept[~out]
