@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from conftest import ORDER, WORDS, table
+from hullrank.cli.methods import METHODS
 from hullrank.io import load, read_model, read_table, save
 
 
@@ -109,6 +110,21 @@ def test_rank_writes_every_row_once_best_first(run_here, fitted, tmp_path):
         np.testing.assert_allclose(ranked.sort("row")["score"], load(fitted / "model.hull").score_samples(frame))
 
 
+def test_rank_says_how_many_of_how_many(run_here, fitted, tmp_path):
+    model, data = fitted / "model.hull", fitted / "test.csv"
+    assert run_here("rank", model, data, "--top", "5").out.startswith("5 of 120 rows, best first")
+    assert run_here("rank", model, data).out.startswith("20 of 120 rows, best first")
+    assert run_here("rank", model, data, "-o", tmp_path / "r.csv").out.startswith("120 rows, best first, in ")
+
+
+@pytest.mark.parametrize("method", ["prank", "sampled-pairs"])
+def test_the_same_fit_gives_the_same_model(run_here, csv, tmp_path, method):
+    for name in ("a", "b"):
+        done = run_here("fit", csv, "-t", "number", "--drop", "grade", "-m", method, "-o", tmp_path / f"{name}.hull")
+        assert done.code == 0, done.err
+    np.testing.assert_array_equal(*(load(tmp_path / f"{name}.hull")[-1].coef_ for name in ("a", "b")))
+
+
 def test_rank_within_queries_and_top(run, fitted_within_queries, tmp_path):
     model, data = fitted_within_queries / "model.hull", fitted_within_queries / "data.csv"
     done = run("rank", model, data, "--top", "3", "-o", tmp_path / "r.csv")
@@ -125,8 +141,15 @@ def test_rank_within_queries_and_top(run, fitted_within_queries, tmp_path):
 def test_queries_reach_the_model_and_its_proof(run_here, csv, tmp_path):
     out = tmp_path / "m.hull"
     drop = ("--drop", "grade", "--drop", "weight")
-    done = run_here("fit", csv, "-t", "number", "-m", "swapped-pairs", "--qid", "query", *drop, "-o", out)
+    done = run_here("fit", csv, "-t", "number", "-m", "swapped-pairs", "--qid", "query", *drop, "-o", out, "--json")
     assert done.code == 0, done.err
+    told, measured = json.loads(done.out), json.loads(run_here("evaluate", out, csv, "--json").out)
+    assert told["pair_accuracy_within_queries"] == pytest.approx(measured["pair accuracy within queries"])
+    assert told["pair_accuracy"] == pytest.approx(measured["pair accuracy"]) != told["pair_accuracy_within_queries"]
+    share = f"Within queries it ranks {told['pair_accuracy_within_queries']:.1%} of pairs right"
+    assert run_here("report", out, csv, "-o", tmp_path / "r.html").code == 0
+    assert share in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "`hullrank report`" in run_here("explain", out, csv).err
     model, frame = load(out), table()
     again = type(model[-1])(**model[-1].get_params())
     again.fit(model[0].transform(frame), frame["number"].to_numpy(), qid=frame["query"].to_numpy())
@@ -215,6 +238,12 @@ def test_compare_ranks_methods(run_here, csv):
     assert rows[0]["mean"] >= rows[1]["mean"]
     assert all(row["low"] <= row["mean"] <= row["high"] for row in rows)
     assert rows[0]["p_value"] == 1
+
+
+def test_compare_walks_through_all_methods(run_here, csv):
+    done = run_here("compare", csv, "-t", "grade", "--order", ORDER, *WORDS, "--cv", "2", "--json")
+    assert done.code == 0, done.err
+    assert {row["name"] for row in json.loads(done.out)["methods"]} == set(METHODS) - {"exact"}
 
 
 def test_svmlight_files(run_here, tmp_path):

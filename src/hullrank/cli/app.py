@@ -141,7 +141,7 @@ def explain(
 def compare(
     data: DataFile,
     target: Target = None,
-    methods: Annotated[str, typer.Option(help="Names of methods, separated by commas; or all.")] = "all",
+    methods: Annotated[str, typer.Option(help="Names of methods, separated by commas; or all (but exact).")] = "all",
     cv: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 5,
     order: Order = None,
     edges: Edges = None,
@@ -209,6 +209,7 @@ def report(
     data: DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
     target: Target = None,
+    qid: Qid = None,
     weights: Weights = None,
     title: Annotated[str, typer.Option(help="Headline of the report.")] = "Ranking report",
 ) -> None:
@@ -218,7 +219,7 @@ def report(
     """
     from hullrank.cli.report import run_report
 
-    run_report(model, data, out, target=target, weights=weights, title=title)
+    run_report(model, data, out, target=target, qid=qid, weights=weights, title=title)
 
 
 @app.command()

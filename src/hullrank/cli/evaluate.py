@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 import hullrank
-from hullrank.cli.console import out, print_json, say, table
+from hullrank.cli.console import note, out, print_json, say, table
 from hullrank.cli.data import Data
 from hullrank.cli.fit import certificate_fields
-from hullrank.cli.model import Model, measured_order
+from hullrank.cli.model import Model, pair_accuracies, total_order
 from hullrank.plots.placement import bounds_of, place
 
 _MOST = 15
@@ -31,26 +31,17 @@ def run_evaluate(
 
 def measure(model: Model, data: Data) -> dict[str, float]:
     """Pair accuracy, and grade errors where the model predicts grades."""
-    from hullrank.metrics import accuracy_within, mean_absolute_rank_error, swapped_pairs, wmw_score
+    from hullrank.metrics import accuracy_within, mean_absolute_rank_error
 
     y, scores = model.target(data), model.pipeline.score_samples(data.X)
-    order = measured_order(model.step, y)
-    measures = {"pair accuracy": wmw_score(y, scores, order=order, sample_weight=data.weights)}
-    if data.qid is not None and (order == "full" or order.is_total):
-        swapped = swapped_pairs(y, scores, qid=data.qid, sample_weight=data.weights, classes=_total(model))
-        measures["pair accuracy within queries"] = 1 - swapped
-    predicted, classes = model.grades(data.X), _total(model)
+    measures = pair_accuracies(model.step, y, scores, data.qid, data.weights)
+    predicted, classes = model.grades(data.X), total_order(model.step)
     if predicted is not None and classes is not None and len(classes) <= _MOST_GRADES:
         options: dict[str, Any] = {"classes": classes, "sample_weight": data.weights}
         measures["mean rank error"] = mean_absolute_rank_error(y, predicted, **options)
         measures["accuracy"] = accuracy_within(y, predicted, 0, **options)
         measures["accuracy within 1"] = accuracy_within(y, predicted, 1, **options)
     return measures
-
-
-def _total(model: Model) -> list[Any] | None:
-    bounds = bounds_of(model.step)
-    return bounds["classes"].tolist() if bounds.get("thresholds") is not None else None
 
 
 def _target(model: Model, given: str | None) -> str:
@@ -124,3 +115,5 @@ def _print(model: Model, facts: dict[str, Any]) -> None:
     if facts.get("violators"):
         rows = [tuple(v.values()) for v in facts["violators"]]
         out.print(table("\nRows that contradict the model most", ("row", "grade", "score", "beyond"), rows, left=0))
+    elif "violators" in facts and not facts["grades"]:
+        note("this model has no place for every grade; `hullrank report` shows the pairs it ranks most wrongly")

@@ -49,7 +49,7 @@ def run_fit(
         "grades": grades,
     }
     save(pipeline, model_file, about=about)
-    _report(pipeline.steps[-1][1], Z, y, data.weights, seconds, model_file, about, as_json)
+    _report(pipeline.steps[-1][1], Z, y, data, seconds, model_file, about, as_json)
 
 
 def arrange(
@@ -106,14 +106,13 @@ def _fit_parameters(model: Any, data: Data) -> dict[str, Any]:
 
 
 def _report(
-    model: Any, Z: Any, y: Any, weights: Any, seconds: float, model_file: Path, about: dict[str, Any], as_json: bool
+    model: Any, Z: Any, y: Any, data: Data, seconds: float, model_file: Path, about: dict[str, Any], as_json: bool
 ) -> None:
-    from hullrank.cli.model import measured_order
-    from hullrank.metrics import wmw_score
+    from hullrank.cli.model import pair_accuracies
 
     rows = about["rows"]
     with working(f"scoring {rows:,} rows"):
-        accuracy = wmw_score(y, model.score_samples(Z), order=measured_order(model, y), sample_weight=weights)
+        measures = pair_accuracies(model, y, model.score_samples(Z), data.qid, data.weights)
     certificate = getattr(model, "certificate_", None)
     if as_json:
         print_json(
@@ -121,7 +120,7 @@ def _report(
                 "model": str(model_file),
                 "method": about["method"],
                 "rows": rows,
-                "pair_accuracy": accuracy,
+                **{name.replace(" ", "_"): value for name, value in measures.items()},
                 "certificate": certificate_fields(certificate),
                 "seconds": seconds,
                 "library": hullrank.__version__,
@@ -130,7 +129,8 @@ def _report(
         return
     if certificate is not None:
         say(str(certificate))
-    say(f"\nPair accuracy on these {rows:,} rows: {accuracy:.4f}  ({seconds:.2f} s)")
+    name, accuracy = list(measures.items())[-1]
+    say(f"\n{name.capitalize()} on these {rows:,} rows: {accuracy:.4f}  ({seconds:.2f} s)")
     say(f"Saved to {model_file}")
 
 

@@ -39,10 +39,11 @@ def takes(method: str, name: str) -> bool:
 
 
 def build(method: str, settings: dict[str, Any], *, sparse: bool) -> Pipeline:
-    """A pipeline from a table (or a sparse matrix) to a model, unfitted."""
+    """A pipeline from a table (or a sparse matrix) to a model, unfitted; what is random has the seed 0 unless set."""
     estimator = _class(method)
-    parameters = {**METHODS[method][1], **settings}
     known = inspect.signature(estimator).parameters
+    seed = {"random_state": 0} if "random_state" in known else {}
+    parameters = {**seed, **METHODS[method][1], **settings}
     unknown = next((name for name in parameters if name not in known), None)
     if unknown is not None:
         raise HullrankError(f"method {method} has no parameter {unknown!r}; it has {', '.join(known)}")

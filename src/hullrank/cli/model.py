@@ -89,7 +89,25 @@ def ranks(scores: Any, qid: Any | None) -> Any:
     return frame.select(pl.col("score").rank("min", descending=True).over("query")).to_series().cast(pl.Int64)
 
 
-def measured_order(step: Any, y: Any) -> Any:
+def pair_accuracies(step: Any, y: Any, scores: Any, qid: Any, weights: Any) -> dict[str, float]:
+    """The share of comparable pairs ranked right, of all and within queries if there are any."""
+    from hullrank.metrics import swapped_pairs, wmw_score
+
+    order = _measured_order(step, y)
+    measures = {"pair accuracy": wmw_score(y, scores, order=order, sample_weight=weights)}
+    if qid is not None and (order == "full" or order.is_total):
+        swapped = swapped_pairs(y, scores, qid=qid, sample_weight=weights, classes=total_order(step))
+        measures["pair accuracy within queries"] = 1 - swapped
+    return measures
+
+
+def total_order(step: Any) -> list[Any] | None:
+    """The grades from lowest to highest, if the model cuts the score line between them."""
+    bounds = bounds_of(step)
+    return bounds["classes"].tolist() if bounds.get("thresholds") is not None else None
+
+
+def _measured_order(step: Any, y: Any) -> Any:
     """All comparable pairs of the grades present in y, in the order of the model; "full" where numbers tell."""
     classes = getattr(step, "classes_", None)
     order = getattr(step, "order_", None)

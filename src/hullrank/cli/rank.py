@@ -32,7 +32,7 @@ def run_rank(
         result, names = ranked_rows(model, data, None if whole else data.qid)
     if top is not None:
         result = result.filter(pl.col(names["rank"]) <= top)
-    _deliver(result, target_file, list(names.values()), as_json)
+    _deliver(result, target_file, list(names.values()), len(data), as_json)
 
 
 def ranked_rows(model: Model, data: Data, qid: Any | None) -> tuple[pl.DataFrame, dict[str, str]]:
@@ -63,19 +63,23 @@ def _load(model: Model, path: Path, column: str | None) -> Any:
         raise
 
 
-def _deliver(result: pl.DataFrame, target_file: Path | None, names: list[str], as_json: bool) -> None:
+def _deliver(result: pl.DataFrame, target_file: Path | None, names: list[str], rows: int, as_json: bool) -> None:
     if target_file is not None:
         write_table(result, target_file)
         if not as_json and str(target_file) != "-":
-            say(f"{result.height:,} rows ranked in {target_file}")
+            say(f"{_share(result.height, rows)}, best first, in {target_file}")
     if as_json:
         print_json({"rows": result.height, "ranked": result.head(1000).to_dicts()})
     elif target_file is None:
         shown = [*names, *[name for name in result.columns if name not in names][:4]]
-        title = f"{min(_SHOWN, result.height)} of {result.height:,} rows, best first"
+        title = f"{_share(min(_SHOWN, result.height), rows)}, best first"
         out.print(table(title, shown, result.select(shown).head(_SHOWN).rows(), left=0))
         if result.height > _SHOWN:
-            note("use --out FILE for all of them")
+            note(f"use --out FILE for all {result.height:,} of them")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{whole:,} rows" if part == whole else f"{part:,} of {whole:,} rows"
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:

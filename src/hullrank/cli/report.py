@@ -7,13 +7,21 @@ from hullrank.cli.model import Model
 
 
 def run_report(
-    model_path: Path, path: Path, report_file: Path, *, target: str | None, weights: str | None, title: str
+    model_path: Path,
+    path: Path,
+    report_file: Path,
+    *,
+    target: str | None,
+    qid: str | None,
+    weights: str | None,
+    title: str,
 ) -> None:
     """Write the report of a model on a table with grades."""
     from hullrank.reports.html import write_report
 
     model = Model.load(model_path)
-    data = model.load_data(path, target=target or model.about.get("target") or "", qid=None, weights=weights)
+    column = target or model.about.get("target") or ""
+    data = model.load_data(path, target=column, qid=model.qid_column(qid, False), weights=weights)
     with working(f"writing {report_file}"):
         write_report(
             report_file,
@@ -24,5 +32,6 @@ def run_report(
             names=model.feature_names(),
             labels=model.about.get("grades"),
             sample_weight=data.weights,
+            qid=data.qid,
         )
     say(f"The report on {len(data):,} rows is in {report_file}")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.metrics import wmw_score
+from hullrank.metrics import swapped_pairs, wmw_score
 from hullrank.order import OrderGraph
 from hullrank.plots.order_graph import edge_accuracies, layout
 from hullrank.plots.placement import Placement, final_step, place_by
@@ -17,7 +17,7 @@ _MOST_GRADES = 40
 
 
 def gather(
-    estimator: Any, X: Any, y: Any, *, names: Any = None, sample_weight: Any = None, labels: Any = None
+    estimator: Any, X: Any, y: Any, *, names: Any = None, sample_weight: Any = None, labels: Any = None, qid: Any = None
 ) -> dict[str, Any]:
     """Facts about a fitted estimator on samples.
 
@@ -27,6 +27,7 @@ def gather(
     X, y : samples, in the terms of the estimator
     names : names of the weights, default=None
     labels : names of the classes where the estimator only knows their numbers, default=None
+    qid : queries, within which a total order is measured too, default=None
     """
     model = final_step(estimator)
     placed = place_by(estimator, X, y, sample_weight=sample_weight)
@@ -42,6 +43,7 @@ def gather(
         "grades": grades if len(grades) <= _MOST_GRADES else [],
         "n_grades": len(grades),
         "pair_accuracy": _number(accuracy),
+        "within_queries": _within_queries(placed, order, qid),
         "points": _points(placed) if len(grades) <= _MOST_GRADES else None,
         "thresholds": _numbers(placed.thresholds),
         "intervals": _numbers(placed.intervals),
@@ -57,6 +59,12 @@ def gather(
 def _measured(order: OrderGraph, placed: Placement) -> OrderGraph:
     present = placed.classes[np.unique(placed.codes)]
     return order.closure().restrict(present.tolist())
+
+
+def _within_queries(placed: Placement, order: OrderGraph, qid: Any) -> float | None:
+    if qid is None or not order.is_total:
+        return None
+    return _number(1 - swapped_pairs(placed.codes, placed.scores, qid=qid, sample_weight=placed.weights))
 
 
 def _points(placed: Placement) -> dict[str, Any]:

@@ -34,6 +34,15 @@
   const digits = (value) => (value === null || value === undefined ? "∞" : Number(value).toPrecision(4));
   const jitter = (i) => (((i * 2654435761) >>> 0) / 2 ** 32 - 0.5) * 0.5;
 
+  // At most so many multiples of 1, 2 or 5 times a power of ten.
+  function roundNumbers(from, to, most) {
+    const power = 10 ** Math.floor(Math.log10((to - from) / most));
+    const step = [1, 2, 5, 10].map((k) => k * power).find((s) => Math.floor(to / s) - Math.ceil(from / s) < most);
+    const values = [];
+    for (let k = Math.ceil(from / step); k <= to / step; k++) values.push(Number((k * step).toPrecision(6)));
+    return values;
+  }
+
   function table(parent, head, rows, words = 1) {
     const grid = put(put(parent, "div", { class: "scroll", tabindex: "0" }), "table");
     const top = put(put(grid, "thead"), "tr");
@@ -73,7 +82,7 @@
     });
 
     const W = Math.min(Math.max(node.clientWidth - 24, 300), 960), ROW = 46, LEFT = W < 500 ? 74 : 120, RIGHT = 14;
-    const TOP = 26, H = TOP + ROW * n + 34, TICKS = W < 500 ? 4 : 7;
+    const TOP = 26, H = TOP + ROW * n + 40, TICKS = W < 500 ? 4 : 7;
     const known = [...points.score, ...(thresholds ?? [])];
     const low = Math.min(...known), high = Math.max(...known), room = (high - low || 1) * 0.05;
     const from = low - room, to = high + room;
@@ -97,11 +106,10 @@
         }
       }
     });
-    for (let i = 0; i < TICKS; i++) {
-      const value = from + ((to - from) * (i + 0.5)) / TICKS;
-      put(svg, "text", { x: x(value), y: H - 14, "text-anchor": "middle", class: "soft" }, value.toPrecision(3));
+    for (const value of roundNumbers(from, to, TICKS)) {
+      put(svg, "text", { x: x(value), y: H - 20, "text-anchor": "middle", class: "soft" }, String(value));
     }
-    put(svg, "text", { x: (W + LEFT) / 2, y: H, "text-anchor": "middle", class: "soft" }, "score (higher = ranked higher)");
+    put(svg, "text", { x: (W + LEFT) / 2, y: H - 5, "text-anchor": "middle", class: "soft" }, "score (higher = ranked higher)");
 
     const dots = points.score.map((s, i) => put(svg, "circle", { class: "point", r: 4, cx: x(s),
       cy: y(points.grade[i]) + jitter(i) * ROW, fill: colour(points.grade[i], n) }));
@@ -139,8 +147,8 @@
     const handles = (thresholds ?? []).map((_, j) => {
       const handle = put(svg, "g", { class: "threshold", tabindex: "0", role: "slider",
         "aria-label": `Threshold between ${grades[j]} and ${grades[j + 1]}`, "aria-orientation": "horizontal" });
-      put(handle, "rect", { x: -9, width: 18, y: 0, height: H - 30 });
-      put(handle, "line", { y1: 12, y2: H - 30 });
+      put(handle, "rect", { x: -9, width: 18, y: 0, height: H - 36 });
+      put(handle, "line", { y1: 12, y2: H - 36 });
       put(handle, "circle", { cy: 12, r: 8 });
       const move = (value) => {
         const lowest = j > 0 ? thresholds[j - 1] : from, highest = j < thresholds.length - 1 ? thresholds[j + 1] : to;
@@ -298,8 +306,13 @@
     const entries = Object.entries(facts.certificate);
     if (!entries.length) return;
     const node = section("Certificate", "certificate");
-    table(node, ["quantity", "value"], entries.map(([name, value]) => [name.replaceAll("_", " "),
-      typeof value === "number" && !Number.isInteger(value) ? value.toPrecision(8) : String(value)]));
+    const names = { primal: "objective", dual: "lower bound", n_order_constraints: "order constraints" };
+    const written = (name, value) => {
+      if (typeof value !== "number") return String(value);
+      if (Number.isInteger(value)) return value.toLocaleString("en");
+      return name.endsWith("gap") ? value.toExponential(1) : value.toPrecision(name === "seconds" ? 3 : 10);
+    };
+    table(node, ["quantity", "value"], entries.map(([name, value]) => [names[name] ?? name.replaceAll("_", " "), written(name, value)]));
   }
 
   if (facts.points !== null) {
