@@ -28,8 +28,8 @@ class RowCache:
         self.blocks = gram.blocks(dtype)
         row_bytes = m * self.blocks.dtype.itemsize
         self.capacity = int(min(m, max(64, megabytes * 1e6 // row_bytes)))
-        most = m if m * row_bytes <= 2 * _BATCH_BYTES else self.capacity // 8
-        self.batch = int(np.clip(_BATCH_BYTES // row_bytes, 8, max(8, min(most, self.capacity))))
+        few = self.capacity == m and m * row_bytes <= 2 * _BATCH_BYTES
+        self.batch = int(np.clip(_BATCH_BYTES // row_bytes, 8, max(8, m if few else self.capacity // 8)))
         self.values = np.empty((self.capacity, m), dtype=dtype)
         self.values[0] = 0.0  # the loop multiplies it by 0 before it has seen a row
         self.slot = np.full(m, -1, dtype=np.int64)
