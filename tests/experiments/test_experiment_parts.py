@@ -67,6 +67,26 @@ def test_the_grid_point_with_the_lowest_loss_wins_and_the_first_of_equals():
     assert seen == [5, 5]
 
 
+def test_a_grid_point_that_fails_is_not_chosen_but_other_errors_are_not_hidden():
+    y = np.arange(40.0)
+
+    def fit(error):
+        def one(point, X, y):
+            if point == 0 and len(X) % 2:
+                raise error
+            return lambda Z: Z[:, 0] + point
+
+        return one
+
+    def loss(truth, predicted):
+        return float(np.abs(truth - predicted).mean())
+
+    rows = y[:39, None], y[:39]
+    assert choose([2, 0, 1], fit(np.linalg.LinAlgError()), *rows, loss, folds=4, seed=0) == 1
+    with pytest.raises(ZeroDivisionError):
+        choose([2, 0, 1], fit(ZeroDivisionError()), *rows, loss, folds=4, seed=0)
+
+
 @pytest.mark.parametrize("row", [(name, row) for table in (PAIRS, EXACT) for name, row in table.items()])
 def test_published_sizes_are_those_of_the_data(row):
     name, printed = row
