@@ -174,6 +174,25 @@ class TestEncoder:
         assert X.shape == (3, 4)
         assert np.isfinite(X).all()
 
+    def test_dates_are_days_in_whatever_form_they_come(self):
+        words = pl.DataFrame({"when": ["2020-01-01", "2020-01-03", None, "2020-01-08"]})
+        dates = words.with_columns(pl.col("when").str.to_date())
+        encoder = TableEncoder().fit(words)
+        assert encoder.columns_ == TableEncoder().fit(dates).columns_
+        expected = np.array([0, 2, 2, 7]) - 2.75
+        expected /= np.sqrt(np.mean(expected**2))
+        times = words.with_columns(pl.col("when") + "T00:00:00")
+        units = [dates.cast(pl.Datetime(unit)) for unit in ("ms", "us", "ns")]
+        for frame in (words, dates, times, *units):
+            np.testing.assert_allclose(encoder.transform(frame).ravel(), expected)
+        np.testing.assert_allclose(TableEncoder().fit_transform(times).ravel(), expected)
+        noon = pl.DataFrame({"when": ["2020-01-01 12:00:00"]})
+        assert (encoder.transform(noon)[0, 0] - expected[0]) == pytest.approx((expected[1] - expected[0]) / 4)
+        with pytest.raises(TableError, match=r"'when' was dates.*'soon'"):
+            encoder.transform(pl.DataFrame({"when": ["2020-01-01", "soon"]}))
+        mixed = pl.DataFrame({"when": ["2020-01-01", "soon", "soon"]})
+        assert TableEncoder().fit(mixed).get_feature_names_out().tolist() == ["when=soon", "when=2020-01-01"]
+
     def test_identifiers_and_empty_columns_are_left_out(self):
         frame = pl.DataFrame({"id": [f"p{i}" for i in range(60)], "none": [None] * 60, "x": range(60)})
         assert TableEncoder().fit(frame).get_feature_names_out().tolist() == ["x"]
@@ -188,6 +207,7 @@ class TestEncoder:
         [
             (FRAME.drop("b"), "lacks columns.*'b'"),
             (FRAME.with_columns(b=pl.lit("word")), "'b' was numbers.*'word'"),
+            (FRAME.with_columns(b=pl.lit("2020-01-01")), "'b' was numbers.*'2020-01-01'"),
             (FRAME.with_columns(b=pl.lit(np.inf)), "'b' is infinite in row 1"),
             (FRAME.with_columns(c=pl.lit([[1, 2]])), "'c' holds lists"),
             (np.zeros((2, 2)), "named columns"),

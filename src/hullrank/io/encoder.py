@@ -14,14 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank.exceptions import TableError
 
 Column = dict[str, Any]
+_A_DAY = {"ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Numbers imputed by the median and standardised, words one-hot encoded.
 
-    Numbers, booleans and dates become one column each, (value or median - mean) / standard deviation. Words become one
-    0/1 column per category; a missing or new word is none of them. Columns without any value, and words that differ in
-    every row (identifiers), are left out.
+    Numbers, booleans and dates (in days; also as words of the form 2024-12-31 or 2024-12-31 23:59:59) become one column
+    each, (value or median - mean) / standard deviation. Words become one 0/1 column per category; a missing or new word
+    is none of them. Columns without any value, and words that differ in every row (identifiers), are left out.
 
     Parameters
     ----------
@@ -86,6 +87,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def _learn(self, series: pl.Series) -> Column:
+        series = _dated(series)
         name, known = series.name, series.drop_nulls()
         if _is_number(series.dtype):
             values = _numbers(series).drop_nulls()
@@ -96,6 +98,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return {
                 "name": name,
                 "kind": "number",
+                "dates": series.dtype.is_temporal(),
                 "fill": float(values.median()),  # type: ignore[arg-type]
                 "mean": float(filled.mean()),  # type: ignore[arg-type]
                 "scale": float(scale) if scale else 1.0,  # type: ignore[arg-type]
@@ -124,14 +127,31 @@ def _is_number(dtype: pl.DataType) -> bool:
 
 
 def _numbers(series: pl.Series) -> pl.Series:
-    """As floats, with NaN missing; infinity is an error that names the row."""
-    if series.dtype.is_temporal():
-        series = series.to_physical()
+    """As floats (dates in days), with NaN missing; infinity is an error that names the row."""
+    dtype = series.dtype
+    if dtype.is_temporal():
+        series = series.to_physical() / (1 if dtype == pl.Date else _A_DAY[getattr(dtype, "time_unit", "ns")])
     values = series.cast(pl.Float64).fill_nan(None)
     if values.is_infinite().any():
         row = int(values.is_infinite().fill_null(False).arg_true()[0])
         raise TableError(f"column {series.name!r} is infinite in row {row + 1}")
     return values
+
+
+def _dated(series: pl.Series) -> pl.Series:
+    """Words that are dates, all of them, as dates; any other column as it is."""
+    known = series.drop_nulls()
+    if series.dtype != pl.String or not len(known) or _dates(known.head(1)).null_count():
+        return series
+    dates = _dates(series)
+    return series if dates.null_count() > series.null_count() else dates
+
+
+def _dates(words: pl.Series) -> pl.Series:
+    """The times that ISO words say (without a zone); missing where they say none."""
+    days = words.str.to_datetime("%Y-%m-%d", strict=False, time_unit="us")
+    times = words.str.replace("T", " ", literal=True).str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False, time_unit="us")
+    return times.zip_with(times.is_not_null(), days)
 
 
 def _words(series: pl.Series) -> pl.Series:
@@ -147,10 +167,12 @@ def _encode(column: Column, frame: pl.DataFrame) -> list[pl.Series]:
     series = frame[name]
     if column["kind"] == "number":
         if not _is_number(series.dtype) and series.dtype != pl.Null:
-            values = _words(series).cast(pl.Float64, strict=False)
+            words, dates = _words(series), column.get("dates", False)
+            values = _dates(words) if dates else words.cast(pl.Float64, strict=False)
             odd = series.filter(values.is_null() & series.is_not_null())
             if len(odd):
-                raise TableError(f"column {name!r} was numbers when the model was fitted, and now holds {odd[0]!r}")
+                what = "dates" if dates else "numbers"
+                raise TableError(f"column {name!r} was {what} when the model was fitted, and now holds {odd[0]!r}")
             series = values
         return [(_numbers(series).fill_null(column["fill"]) - column["mean"]) / column["scale"]]
     words = _words(series)
