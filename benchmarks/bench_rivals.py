@@ -18,6 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.utils import gen_batches
 
 from hullrank import InformativeVectorClassifier, PRank, RankBoost
 from hullrank.baselines._loops import pass_dense
@@ -56,8 +57,13 @@ def bench_prank(m: int) -> None:
     def shuffled() -> None:
         model._pass(X, y, order, order)
 
+    def fetched() -> None:
+        for rows in gen_batches(m, 1000):
+            X.take(order[rows], axis=0)
+
     row("PRank, compiled pass", m, *ratio(compiled, lambda: X @ w), "X @ w")
     row("PRank, shuffled pass", m, *ratio(shuffled, lambda: X @ w), "X @ w")
+    row("rows fetched in that order", m, *ratio(fetched, lambda: X @ w), "X @ w")
 
 
 def bench_rankboost(m: int, kind: str) -> None:

@@ -198,7 +198,7 @@ def one_split(X, y, n_train, seed):
 
 
 def boost_figures(values, published):
-    """Columns of the table, each z being ours less published in standard errors.
+    """Columns of the tables, each z being ours less published in standard errors.
 
     The published figure is a mean over ten splits that are not known, so it has a standard error too: z of the first
     ten splits is given in their own standard error (the published mean taken as exact) and in that of a difference of

@@ -146,8 +146,9 @@ def test_queries_reach_the_model_and_its_proof(run_here, csv, tmp_path):
     told, measured = json.loads(done.out), json.loads(run_here("evaluate", out, csv, "--json").out)
     assert told["pair_accuracy_within_queries"] == pytest.approx(measured["pair accuracy within queries"])
     assert told["pair_accuracy"] == pytest.approx(measured["pair accuracy"]) != told["pair_accuracy_within_queries"]
-    share = f"Within queries it ranks {told['pair_accuracy_within_queries']:.1%} of pairs right"
-    assert run_here("report", out, csv, "-o", tmp_path / "r.html").code == 0
+    share = f"It ranks {told['pair_accuracy_within_queries']:.1%} of pairs within queries right"
+    done = run_here("report", out, csv, "-o", tmp_path / "r.html", "--json")
+    assert json.loads(done.out) == {"report": str(tmp_path / "r.html"), "rows": 120}
     assert share in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "`hullrank report`" in run_here("explain", out, csv).err
     model, frame = load(out), table()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph
+from hullrank.exceptions import UndefinedMetricWarning
 from hullrank.metrics import wmw_score
 from hullrank.reports.facts import gather
 from hullrank.reports.html import embedded, render, write_report
@@ -45,6 +46,32 @@ def test_worst_pairs_by_brute_force(fitted):
     best = np.sort(excess[excess > 0])[::-1][:12]
     facts = gather(model, X, y)
     np.testing.assert_allclose([pair["excess"] for pair in facts["pairs"]], best)
+
+
+def test_queries_by_brute_force(fitted):
+    model, X, y = fitted
+    scores, codes = model.score_samples(X), np.searchsorted(["high", "low", "middle"], y)
+    codes, qid = np.array([2, 0, 1])[codes], np.arange(150) // 6 * 7 % 25
+    pair = (codes[:, None] < codes) & (qid[:, None] == qid)
+    excess = scores[:, None] - scores
+    facts = gather(model, X, y, qid=qid)
+    assert facts["pair_accuracy"] == pytest.approx(np.mean(excess[pair] < 0))
+    np.testing.assert_allclose([p["excess"] for p in facts["pairs"]], np.sort(excess[pair & (excess > 0)])[:-13:-1])
+    for edge in facts["edges"]:
+        own = pair & (codes[:, None] == edge["lo"]) & (codes == edge["hi"])
+        assert edge["accuracy"] == pytest.approx(np.mean(excess[own] < 0))
+    assert "of pairs within queries right" in in_words(facts)[0]
+
+
+def test_queries_without_pairs_and_partial_orders(fitted):
+    model, X, y = fitted
+    with pytest.warns(UndefinedMetricWarning):
+        facts = gather(model, X, y, qid=np.arange(150))
+    assert facts["pair_accuracy"] is None
+    assert facts["pairs"] == []
+    assert all(edge["accuracy"] is None for edge in facts["edges"])
+    partial = ConvexHullRanker("low < middle, high").fit(X, y)
+    assert gather(partial, X, y, qid=np.arange(150)) == gather(partial, X, y)
 
 
 def test_words_say_what_matters(fitted):

@@ -45,7 +45,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         Most samples to take in.
     selection : {"observed", "expected"}, default="observed"
         Entropy removed by the class a sample has (the paper's rule), or on average over the classes it may have. The
-        former prefers samples in unlikely classes, which makes the probabilities too cautious on clean data.
+        former prefers samples in unlikely classes, which makes the probabilities under-confident on noisy data.
     n_candidates : int, default=5
         How many samples, drawn at random, a step chooses from; None is all, the paper's full greedy choice. That
         prefers outliers and wrong labels, which remove most entropy; the best of few cannot take them in more than so

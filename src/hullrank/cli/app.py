@@ -212,6 +212,7 @@ def report(
     qid: Qid = None,
     weights: Weights = None,
     title: Annotated[str, typer.Option(help="Headline of the report.")] = "Ranking report",
+    json: Json = False,
 ) -> None:
     """Write a report that opens in any browser, without network: one HTML file.
 
@@ -219,23 +220,27 @@ def report(
     """
     from hullrank.cli.report import run_report
 
-    run_report(model, data, out, target=target, qid=qid, weights=weights, title=title)
+    run_report(model, data, out, target=target, qid=qid, weights=weights, title=title, as_json=json)
 
 
 @app.command()
 def export(
     model: ModelPath,
     onnx: Annotated[Path, typer.Option("--onnx", help="ONNX file to write.")],
+    json: Json = False,
 ) -> None:
     """Write a model in a form that other programs run.
 
     Example: `hullrank export model.hull --onnx model.onnx`
     """
-    from hullrank.cli.console import say
+    from hullrank.cli.console import print_json, say
     from hullrank.io import export_onnx, load
 
     export_onnx(load(model), onnx)
-    say(f"Exported to {onnx}")
+    if json:
+        print_json({"onnx": onnx})
+    else:
+        say(f"Exported to {onnx}")
 
 
 @app.command()

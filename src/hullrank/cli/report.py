@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hullrank.cli.console import say, working
+from hullrank.cli.console import print_json, say, working
 from hullrank.cli.model import Model
 
 
@@ -15,6 +15,7 @@ def run_report(
     qid: str | None,
     weights: str | None,
     title: str,
+    as_json: bool,
 ) -> None:
     """Write the report of a model on a table with grades."""
     from hullrank.reports.html import write_report
@@ -34,4 +35,7 @@ def run_report(
             sample_weight=data.weights,
             qid=data.qid,
         )
-    say(f"The report on {len(data):,} rows is in {report_file}")
+    if as_json:
+        print_json({"report": report_file, "rows": len(data)})
+    else:
+        say(f"The report on {len(data):,} rows is in {report_file}")

@@ -1,12 +1,13 @@
 """The order graph from low (left) to high (right), with the pair accuracy along every edge."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.exceptions import HullrankError
-from hullrank.metrics import wmw_score
+from hullrank.exceptions import HullrankError, UndefinedMetricWarning
+from hullrank.metrics import swapped_pairs
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.plots._style import FAINT, INK, axes_or_new, class_colours, short
 from hullrank.plots.placement import final_step, place
@@ -27,15 +28,18 @@ def layout(order: OrderGraph) -> Floats:
     return np.column_stack([_STEP * x, y])
 
 
-def edge_accuracies(y: Any, scores: Any, order: OrderGraph, sample_weight: Any = None) -> Floats:
-    """Pair accuracy along every edge; NaN where one of its classes has no sample."""
+def edge_accuracies(y: Any, scores: Any, order: OrderGraph, sample_weight: Any = None, qid: Any = None) -> Floats:
+    """Pair accuracy (within queries if there are any) along every edge; NaN where it has no pairs."""
     placed = place(y, scores, classes=list(order.labels), sample_weight=sample_weight)
     values = np.full(order.n_edges, np.nan)
     for e, (lo, hi) in enumerate(order.codes.tolist()):
         pair = (placed.codes == lo) | (placed.codes == hi)
-        above = placed.codes[pair] == hi
+        above = (placed.codes[pair] == hi).astype(int)
+        queries = None if qid is None else np.asarray(qid)[pair]
         if above.any() and not above.all():
-            values[e] = wmw_score(above.astype(int), placed.scores[pair], sample_weight=placed.weights[pair])
+            with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
+                swapped = swapped_pairs(above, placed.scores[pair], qid=queries, sample_weight=placed.weights[pair])
+            values[e] = 1 - swapped
     return values
 
 

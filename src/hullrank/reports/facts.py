@@ -27,7 +27,7 @@ def gather(
     X, y : samples, in the terms of the estimator
     names : names of the weights, default=None
     labels : names of the classes where the estimator only knows their numbers, default=None
-    qid : queries, within which a total order is measured too, default=None
+    qid : queries, within which pairs are counted (if the order is total), default=None
     """
     model = final_step(estimator)
     placed = place_by(estimator, X, y, sample_weight=sample_weight)
@@ -35,36 +35,33 @@ def gather(
     if order is None:
         order = OrderGraph.chain(placed.classes.tolist())
     grades = [str(label) for label in (placed.classes if labels is None else labels)]
-    accuracy = wmw_score(y, placed.scores, order=_measured(order, placed), sample_weight=sample_weight)
-    edges = _edges(y, placed, order) if len(order) <= _MOST_GRADES else []
+    qid = np.asarray(qid) if qid is not None and order.is_total else None
+    edges = _edges(y, placed, order, qid) if len(order) <= _MOST_GRADES else []
     return {
         "model": type(model).__name__,
         "rows": len(placed.scores),
         "grades": grades if len(grades) <= _MOST_GRADES else [],
         "n_grades": len(grades),
-        "pair_accuracy": _number(accuracy),
-        "within_queries": _within_queries(placed, order, qid),
+        "pair_accuracy": _number(_pair_accuracy(y, placed, order, qid)),
+        "within_queries": qid is not None,
         "points": _points(placed) if len(grades) <= _MOST_GRADES else None,
         "thresholds": _numbers(placed.thresholds),
         "intervals": _numbers(placed.intervals),
         "edges": edges,
         "places": layout(order).tolist() if edges else [],
         "total": bool(order.is_total),
-        "pairs": _worst_pairs(placed, order, grades),
+        "pairs": _worst_pairs(placed, order, grades, qid),
         "weights": _weights(model, names),
         "certificate": _certificate(model),
     }
 
 
-def _measured(order: OrderGraph, placed: Placement) -> OrderGraph:
+def _pair_accuracy(y: Any, placed: Placement, order: OrderGraph, qid: Any) -> float:
+    if qid is not None:
+        return 1 - swapped_pairs(placed.codes, placed.scores, qid=qid, sample_weight=placed.weights)
     present = placed.classes[np.unique(placed.codes)]
-    return order.closure().restrict(present.tolist())
-
-
-def _within_queries(placed: Placement, order: OrderGraph, qid: Any) -> float | None:
-    if qid is None or not order.is_total:
-        return None
-    return _number(1 - swapped_pairs(placed.codes, placed.scores, qid=qid, sample_weight=placed.weights))
+    known = order.closure().restrict(present.tolist())
+    return wmw_score(y, placed.scores, order=known, sample_weight=placed.weights)
 
 
 def _points(placed: Placement) -> dict[str, Any]:
@@ -79,24 +76,27 @@ def _points(placed: Placement) -> dict[str, Any]:
     }
 
 
-def _edges(y: Any, placed: Placement, order: OrderGraph) -> list[dict[str, Any]]:
-    values = edge_accuracies(y, placed.scores, order, placed.weights)
+def _edges(y: Any, placed: Placement, order: OrderGraph, qid: Any) -> list[dict[str, Any]]:
+    values = edge_accuracies(y, placed.scores, order, placed.weights, qid)
     return [
         {"lo": lo, "hi": hi, "accuracy": _number(value)}
         for (lo, hi), value in zip(order.codes.tolist(), values.tolist(), strict=True)
     ]
 
 
-def _worst_pairs(placed: Placement, order: OrderGraph, grades: list[str]) -> list[dict[str, Any]]:
-    """Pairs along comparable classes whose lower sample lies furthest above the higher one."""
+def _worst_pairs(placed: Placement, order: OrderGraph, grades: list[str], qid: Any) -> list[dict[str, Any]]:
+    """Pairs along comparable classes (of one query) whose lower sample lies furthest above the higher one."""
+    queries = np.zeros(len(placed.codes), dtype=int) if qid is None else np.unique(qid, return_inverse=True)[1]
     by_score = np.argsort(placed.scores, kind="stable")
     members = [by_score[placed.codes[by_score] == c] for c in range(len(placed.classes))]
     found: list[tuple[float, int, int]] = []
     edges = order.closure().codes if len(order) <= _MOST_GRADES else order.codes
     for lo, hi in edges.tolist():
-        top, bottom = members[lo][-_MOST_PAIRS:], members[hi][:_MOST_PAIRS]
-        excess = placed.scores[top][:, None] - placed.scores[bottom]
-        found += [(float(excess[i, j]), int(top[i]), int(bottom[j])) for i, j in np.argwhere(excess > 0)]
+        for query in _worst_queries(placed.scores, queries, members[lo], members[hi]):
+            low, high = (rows[queries[rows] == query] for rows in (members[lo], members[hi]))
+            top, bottom = low[-_MOST_PAIRS:], high[:_MOST_PAIRS]
+            excess = placed.scores[top][:, None] - placed.scores[bottom]
+            found += [(float(excess[i, j]), int(top[i]), int(bottom[j])) for i, j in np.argwhere(excess > 0)]
     found.sort(reverse=True)
     return [
         {
@@ -106,6 +106,14 @@ def _worst_pairs(placed: Placement, order: OrderGraph, grades: list[str]) -> lis
         }
         for excess, i, j in found[:_MOST_PAIRS]
     ]
+
+
+def _worst_queries(scores: Any, queries: Any, low: Any, high: Any) -> list[int]:
+    """Queries with the largest excess of the best of ``low`` over the worst of ``high``, as many as pairs are shown."""
+    best, worst = np.full(queries.max() + 1, -np.inf), np.full(queries.max() + 1, np.inf)
+    np.maximum.at(best, queries[low], scores[low])
+    np.minimum.at(worst, queries[high], scores[high])
+    return [int(q) for q in np.argsort(worst - best, kind="stable")[:_MOST_PAIRS] if best[q] > worst[q]]
 
 
 def _weights(model: Any, names: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 def in_words(facts: dict[str, Any]) -> list[str]:
     """Sentences about the facts of `gather`, most important first."""
-    sentences = [_placing(facts), _queries(facts), _edges(facts), _strongest(facts), _proof(facts)]
+    sentences = [_placing(facts), _edges(facts), _strongest(facts), _proof(facts)]
     return [sentence for sentence in sentences if sentence]
 
 
@@ -17,15 +17,9 @@ def _placing(facts: dict[str, Any]) -> str:
         what = f"{len(grades)} grades, from “{grades[0]}” up to “{grades[-1]}”,"
     else:
         what = f"{len(grades)} partly ordered grades"
-    share = "" if facts["pair_accuracy"] is None else f" It ranks {facts['pair_accuracy']:.1%} of all pairs right."
+    pairs = "pairs within queries" if facts["within_queries"] else "all pairs"
+    share = "" if facts["pair_accuracy"] is None else f" It ranks {facts['pair_accuracy']:.1%} of {pairs} right."
     return f"This {facts['model']} places {what} on one score line; {facts['rows']:,} rows are shown here.{share}"
-
-
-def _queries(facts: dict[str, Any]) -> str:
-    share = facts["within_queries"]
-    if share is None:
-        return ""
-    return f"Within queries it ranks {share:.1%} of pairs right; everything below compares rows of all queries."
 
 
 def _edges(facts: dict[str, Any]) -> str:

@@ -235,7 +235,8 @@
   // ------------------------------------------------------------------ order graph
   function orderGraph() {
     const node = section("Order and pair accuracy", "order");
-    put(node, "p", { class: "note" }, "From lower (left) to higher (right); on every edge the share of pairs ranked right.");
+    put(node, "p", { class: "note" }, "From lower (left) to higher (right); on every edge the share of pairs " +
+      (facts.within_queries ? "within queries " : "") + "ranked right.");
     const n = facts.grades.length, X = 110, Y = 74;
     const spots = facts.places.map(([a, b]) => [a * X, -b * Y]);
     const curves = facts.edges.map(({ lo, hi }) => bend(spots[lo], spots[hi], lo, X * 1.7));
@@ -282,7 +283,8 @@
   function worstPairs() {
     const node = section("Most violated pairs", "pairs");
     if (!facts.pairs.length) { put(node, "p", {}, "Every pair is ranked right."); return; }
-    put(node, "p", { class: "note" }, "The row of the lower grade scores above the row of the higher grade by the excess.");
+    put(node, "p", { class: "note" }, "The row of the lower grade scores above the row of the higher grade " +
+      (facts.within_queries ? "(of the same query) " : "") + "by the excess.");
     const rows = facts.pairs.map(({ lower, higher, excess }) => [`${lower.row} (${lower.grade})`, `${higher.row} (${higher.grade})`,
       digits(lower.score), digits(higher.score), digits(excess)]);
     table(node, ["lower row (grade)", "higher row (grade)", "lower scores", "higher scores", "excess"], rows, 2);
