@@ -6,10 +6,13 @@ import re
 import select
 import subprocess
 
+import numpy as np
 import pytest
 
 from conftest import COMMAND, ORDER, WORDS, table
-from hullrank.cli.progress import GapWatcher
+from hullrank import ConvexHullRanker, FixedMarginClassifier, SwappedPairsRanker
+from hullrank._progress import listening
+from hullrank.cli.progress import DigitsDone
 
 
 def on_a_terminal(command):
@@ -59,14 +62,25 @@ def test_nothing_shows_in_pipes(run, fitted, tmp_path):
 
 def test_the_share_done_is_that_of_the_digits():
     shares = []
-    watcher = GapWatcher(1e-6, lambda share, remark: shares.append(round(share, 9)))
-    for line in (
-        "   0  objective 10  complementarity 1.00e+01",
-        "a line about nothing",
-        "round 3: 5 steps, violation 0.2, objective 3.5, relative gap 0.001",
-        "pairs    2  objective 2.0  gap 2e-05 (gradient 7.9e-06, window 0.0069 of width 0.4)",
-        "   0  objective 10  complementarity 1.00e-01",
-        "round 9: objective 3.5, relative gap 1e-08 (float64)",
-    ):
-        print(line, file=watcher)
+    heard = DigitsDone(1e-6, lambda share, remark: shares.append(round(share, 9)))
+    for gap in (1.0, float("inf"), 0.0, 1e-3, 1e-5, 1e-2, 1e-8):
+        heard(gap)
     assert shares == pytest.approx([0, 0.5, 5 / 6, 5 / 6, 1])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [ConvexHullRanker(loss="hinge"), FixedMarginClassifier(kernel="rbf"), SwappedPairsRanker(loss="hinge")],
+    ids=lambda model: type(model).__name__,
+)
+def test_solvers_tell_their_gap(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    gaps = []
+    with listening(gaps.append):
+        model.fit(X, np.round(X[:, 0] + rng.normal(size=200)).clip(-1, 1))
+    assert len(gaps) > 1
+    assert 0 <= gaps[-1] < gaps[0]
+    heard = len(gaps)
+    model.fit(X, np.round(X[:, 0]).clip(-1, 1))
+    assert len(gaps) == heard

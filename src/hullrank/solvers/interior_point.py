@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank._progress import tell
 from hullrank.problem.certificate import Status
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import GROUP, ROW, SLACK, START, RowLayout
@@ -80,8 +81,7 @@ def interior_point(
             if not np.isfinite(state.complementarity + state.objective):
                 raise ZeroDivisionError
             safe = state.w, state.theta
-            if verbose:
-                print(f"{iteration:4d}  objective {state.objective:.10g}  complementarity {state.complementarity:.2e}")
+            tell(state.relative_gap, state.report, verbose)
             if state.close(tol, unit) and (accept is None or accept(state.point(iteration), state.s[: state.m])):
                 status = Status.CONVERGED
                 break
@@ -210,6 +210,15 @@ class _State:
         if self.iteration > 2 and residual > 2 * (1 - step) * self.dual_residual + 1e-12 * self.sent:
             self.noisy = True  # rounding in D shows in the dual equation: refine every direction from now on
         self.dual_residual = residual
+
+    @property
+    def relative_gap(self) -> float:
+        """Complementarity beside the objective."""
+        return self.complementarity / abs(self.objective) if self.objective else math.inf
+
+    def report(self) -> str:
+        """A line on the iteration."""
+        return f"{self.iteration:4d}  objective {self.objective:.10g}  complementarity {self.complementarity:.2e}"
 
     def close(self, tol: float, unit: float) -> bool:
         """Whether complementarity and residuals are small enough to ask for a certificate."""

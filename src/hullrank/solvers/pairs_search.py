@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
+from hullrank._progress import tell
 from hullrank.problem.certificate import Status
 from hullrank.problem.pair_sets import Floats, PairsAt
 from hullrank.problem.pairs import PairCharge, PairProblem
@@ -108,13 +109,12 @@ class PairSearch:
             self.offer(self.point, *self._vertices())
             if self.best.gap < 0.99 * gap or self.point.value < value - 1e-9 * abs(value):
                 last_progress = self.iterations
-            if verbose:
-                self._report()
+            tell(self.point.gap / max(abs(self.point.objective), 1e-300), self._report, verbose)
         return Status.CONVERGED
 
-    def _report(self) -> None:
+    def _report(self) -> str:
         p = self.point
-        print(
+        return (
             f"pairs {self.iterations:4d}  objective {p.objective:.10g}  gap {p.gap:.3g} "
             f"(gradient {p.distance:.2g}, window {p.charge.complementarity:.2g} of width {p.width:.2g})"
         )

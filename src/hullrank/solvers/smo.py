@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank._progress import tell
 from hullrank.problem.certificate import CertifiedPoint, Status, certify_intervals
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.kernels import Gram
@@ -220,12 +221,14 @@ class Descent:
     def grade(self) -> None:
         """The certificate of the present point, by the scores at hand."""
         self.stretch, self.point = certify(self.state)
-        if self.verbose:
-            kind = " (float64)" if self.exact else ""
-            print(
-                f"round {self.rounds}: {self.state.steps} steps, violation {self.state.violation:.2g}, objective "
-                f"{self.point.primal:.10g}, relative gap {self.point.relative_gap:.2g}{kind}"
-            )
+        tell(self.point.relative_gap, self._report, self.verbose)
+
+    def _report(self) -> str:
+        kind = " (float64)" if self.exact else ""
+        return (
+            f"round {self.rounds}: {self.state.steps} steps, violation {self.state.violation:.2g}, objective "
+            f"{self.point.primal:.10g}, relative gap {self.point.relative_gap:.2g}{kind}"
+        )
 
     def refresh(self) -> None:
         """Scores anew from float64 kernel values, then the certificate."""
