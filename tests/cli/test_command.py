@@ -160,11 +160,11 @@ def test_queries_reach_the_model_and_its_proof(run_here, csv, tmp_path):
     assert json.loads(done.out)["certified"] is True
 
 
-def test_evaluate_agrees_with_the_metrics(run, fitted):
+def test_evaluate_agrees_with_the_metrics(run_here, fitted):
     from hullrank.metrics import wmw_score
     from hullrank.order import OrderGraph
 
-    done = run("evaluate", fitted / "model.hull", fitted / "test.csv", "--json")
+    done = run_here("evaluate", fitted / "model.hull", fitted / "test.csv", "--json")
     assert done.code == 0, done.err
     frame = pl.read_csv(fitted / "test.csv")
     scores = load(fitted / "model.hull").score_samples(frame)
@@ -184,14 +184,14 @@ def test_explain_names_features_grades_and_violators(run, run_here, fitted):
     assert run_here("explain", fitted / "model.hull").code == 0
 
 
-def test_certify_accepts_the_truth_and_refuses_other_rows(run, fitted):
+def test_certify_accepts_the_truth_and_refuses_other_rows(run, run_here, fitted):
     done = run("certify", fitted / "model.hull", fitted / "data.csv", "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
     assert facts["objective recomputed"] == pytest.approx(facts["objective in the file"], rel=1e-9)
     assert facts["relative gap recomputed"] <= 2e-6
     assert facts["started from the model"] is True
-    done = run("certify", fitted / "model.hull", fitted / "test.csv")
+    done = run_here("certify", fitted / "model.hull", fitted / "test.csv")
     assert done.code == 1
     assert "does not hold" in done.err
 
