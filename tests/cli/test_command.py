@@ -1,6 +1,7 @@
 """The command does on files what the library does on arrays."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -182,6 +183,30 @@ def test_explain_names_features_grades_and_violators(run, run_here, fitted):
     beyond = [abs(v["beyond"]) for v in facts["violators"]]
     assert beyond == sorted(beyond, reverse=True)
     assert run_here("explain", fitted / "model.hull").code == 0
+
+
+def test_rows_keep_their_numbers_where_some_have_no_grade(run_here, fitted, tmp_path):
+    holes = table(1).with_columns(grade=pl.when(pl.int_range(120) % 7 == 0).then(None).otherwise(pl.col("grade")))
+    holes.write_csv(tmp_path / "holes.csv")
+    done = run_here("explain", fitted / "model.hull", tmp_path / "holes.csv", "--json")
+    assert "18 rows" in done.err
+    violators = json.loads(done.out)["violators"]
+    scores = load(fitted / "model.hull").score_samples(holes)
+    assert len(violators) > 3
+    for found in violators:
+        assert found["grade"] == holes["grade"][found["row"] - 1]
+        assert found["score"] == pytest.approx(scores[found["row"] - 1])
+    assert run_here("report", fitted / "model.hull", tmp_path / "holes.csv", "-o", tmp_path / "r.html").code == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    facts = json.loads(re.search(r'id="facts">(.*?)</script>', page)[1])
+    points = facts["points"]
+    np.testing.assert_allclose(points["score"], scores[np.array(points["row"]) - 1])
+    for side in ("lower", "higher"):
+        assert all(p[side]["score"] == pytest.approx(scores[p[side]["row"] - 1]) for p in facts["pairs"])
+    odd = holes.with_columns(weight=pl.when(pl.int_range(120) == 50).then(pl.lit("much")).otherwise(pl.lit("1")))
+    odd.write_csv(tmp_path / "odd.csv")
+    done = run_here("fit", tmp_path / "odd.csv", "-t", "grade", "--order", ORDER, "--weights", "weight")
+    assert "row 51 of" in done.err
 
 
 def test_certify_accepts_the_truth_and_refuses_other_rows(run, run_here, fitted):

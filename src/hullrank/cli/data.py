@@ -34,6 +34,12 @@ class Data:
     weights: Any = None
     qid: Any = None
     rows: pl.DataFrame | None = None  # the table as it was read
+    left: Any = None  # numbers of the rows of the file that are left, if some were left out
+
+    @property
+    def numbers(self) -> Any:
+        """The number of every row in the file, from 1."""
+        return np.arange(1, len(self) + 1) if self.left is None else self.left
 
     @property
     def sparse(self) -> bool:
@@ -62,10 +68,12 @@ def load_data(path: Path, columns: Columns, *, n_features: int | None = None, ne
 def _take_apart(frame: pl.DataFrame, columns: Columns, name: str, need_target: bool) -> Data:
     if need_target and columns.target is None:
         raise TableError(f"say which column of {name} holds the grades: --target COLUMN ({_names(frame)})")
+    left = None
     if columns.target is not None and columns.target in frame.columns:
         missing = frame[columns.target].is_null()
         if missing.any():
             note(f"{missing.sum()} rows of {name} have no {columns.target!r} and are left out")
+            left = np.flatnonzero(~missing.to_numpy()) + 1
             frame = frame.filter(~missing)
             if not frame.height:
                 raise TableError(f"no row of {name} has a value in column {columns.target!r}")
@@ -80,25 +88,28 @@ def _take_apart(frame: pl.DataFrame, columns: Columns, name: str, need_target: b
     return Data(
         features,
         frame[columns.target] if columns.target in frame.columns else None,
-        None if columns.weights is None else _weights(frame[columns.weights], name),
-        None if columns.qid is None else _queries(frame[columns.qid], name),
+        None if columns.weights is None else _weights(frame[columns.weights], name, left),
+        None if columns.qid is None else _queries(frame[columns.qid], name, left),
         frame,
+        left,
     )
 
 
-def _weights(series: pl.Series, name: str) -> Any:
+def _weights(series: pl.Series, name: str, left: Any) -> Any:
     values = series.cast(pl.Float64, strict=False)
     odd = values.is_null()
     if odd.any():
         row = int(odd.arg_true()[0])
-        raise TableError(f"the weight in row {row + 1} of {name} is {series[row]!r}, which is no number")
+        number = row + 1 if left is None else left[row]
+        raise TableError(f"the weight in row {number} of {name} is {series[row]!r}, which is no number")
     return values.to_numpy()
 
 
-def _queries(series: pl.Series, name: str) -> Any:
+def _queries(series: pl.Series, name: str, left: Any) -> Any:
     if series.null_count():
         row = int(series.is_null().arg_true()[0])
-        raise TableError(f"row {row + 1} of {name} has no query in column {series.name!r}")
+        number = row + 1 if left is None else left[row]
+        raise TableError(f"row {number} of {name} has no query in column {series.name!r}")
     return series.to_numpy() if series.dtype.is_integer() else series.cast(pl.String).rank("dense").to_numpy()
 
 

@@ -94,7 +94,7 @@ def _violators(model: Model, data: Data) -> list[dict[str, Any]]:
     y, scores = model.target(data), model.pipeline.score_samples(data.X)
     placed = place(y, scores, **bounds_of(model.step))
     return [
-        {"row": int(i) + 1, "grade": y[i], "score": float(scores[i]), "beyond": float(placed.violation[i])}
+        {"row": int(data.numbers[i]), "grade": y[i], "score": float(scores[i]), "beyond": float(placed.violation[i])}
         for i in placed.violators[:_MOST]
     ]
 

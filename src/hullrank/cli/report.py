@@ -34,6 +34,7 @@ def run_report(
             labels=model.about.get("grades"),
             sample_weight=data.weights,
             qid=data.qid,
+            numbers=data.numbers,
         )
     if as_json:
         print_json({"report": report_file, "rows": len(data)})

@@ -17,7 +17,15 @@ _MOST_GRADES = 40
 
 
 def gather(
-    estimator: Any, X: Any, y: Any, *, names: Any = None, sample_weight: Any = None, labels: Any = None, qid: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    names: Any = None,
+    sample_weight: Any = None,
+    labels: Any = None,
+    qid: Any = None,
+    numbers: Any = None,
 ) -> dict[str, Any]:
     """Facts about a fitted estimator on samples.
 
@@ -27,6 +35,7 @@ def gather(
     X, y : samples, in the terms of the estimator
     names : names of the weights, default=None
     labels : names of the classes where the estimator only knows their numbers, default=None
+    numbers : what the rows are called, default=None: 1, 2, ...
     qid : queries, within which pairs are counted (if the order is total), default=None
     """
     model = final_step(estimator)
@@ -35,6 +44,7 @@ def gather(
     if order is None:
         order = OrderGraph.chain(placed.classes.tolist())
     grades = [str(label) for label in (placed.classes if labels is None else labels)]
+    numbers = np.arange(1, len(placed.scores) + 1) if numbers is None else np.asarray(numbers)
     qid = np.asarray(qid) if qid is not None and order.is_total else None
     edges = _edges(y, placed, order, qid) if len(order) <= _MOST_GRADES else []
     return {
@@ -44,13 +54,13 @@ def gather(
         "n_grades": len(grades),
         "pair_accuracy": _number(_pair_accuracy(y, placed, order, qid)),
         "within_queries": qid is not None,
-        "points": _points(placed) if len(grades) <= _MOST_GRADES else None,
+        "points": _points(placed, numbers) if len(grades) <= _MOST_GRADES else None,
         "thresholds": _numbers(placed.thresholds),
         "intervals": _numbers(placed.intervals),
         "edges": edges,
         "places": layout(order).tolist() if edges else [],
         "total": bool(order.is_total),
-        "pairs": _worst_pairs(placed, order, grades, qid),
+        "pairs": _worst_pairs(placed, order, grades, qid, numbers),
         "weights": _weights(model, names),
         "certificate": _certificate(model),
     }
@@ -64,12 +74,12 @@ def _pair_accuracy(y: Any, placed: Placement, order: OrderGraph, qid: Any) -> fl
     return wmw_score(y, placed.scores, order=known, sample_weight=placed.weights)
 
 
-def _points(placed: Placement) -> dict[str, Any]:
+def _points(placed: Placement, numbers: Any) -> dict[str, Any]:
     rows = np.arange(len(placed.scores))
     if len(rows) > _MOST_POINTS:
         rows = np.sort(np.random.default_rng(0).choice(rows, _MOST_POINTS, replace=False))
     return {
-        "row": (rows + 1).tolist(),
+        "row": numbers[rows].tolist(),
         "score": _numbers(placed.scores[rows]),
         "grade": placed.codes[rows].tolist(),
         "weight": _numbers(placed.weights[rows]),
@@ -84,7 +94,9 @@ def _edges(y: Any, placed: Placement, order: OrderGraph, qid: Any) -> list[dict[
     ]
 
 
-def _worst_pairs(placed: Placement, order: OrderGraph, grades: list[str], qid: Any) -> list[dict[str, Any]]:
+def _worst_pairs(
+    placed: Placement, order: OrderGraph, grades: list[str], qid: Any, numbers: Any
+) -> list[dict[str, Any]]:
     """Pairs along comparable classes (of one query) whose lower sample lies furthest above the higher one."""
     queries = np.zeros(len(placed.codes), dtype=int) if qid is None else np.unique(qid, return_inverse=True)[1]
     by_score = np.argsort(placed.scores, kind="stable")
@@ -100,8 +112,8 @@ def _worst_pairs(placed: Placement, order: OrderGraph, grades: list[str], qid: A
     found.sort(reverse=True)
     return [
         {
-            "lower": {"row": i + 1, "grade": grades[placed.codes[i]], "score": float(placed.scores[i])},
-            "higher": {"row": j + 1, "grade": grades[placed.codes[j]], "score": float(placed.scores[j])},
+            "lower": {"row": int(numbers[i]), "grade": grades[placed.codes[i]], "score": float(placed.scores[i])},
+            "higher": {"row": int(numbers[j]), "grade": grades[placed.codes[j]], "score": float(placed.scores[j])},
             "excess": excess,
         }
         for excess, i, j in found[:_MOST_PAIRS]

@@ -80,7 +80,8 @@ def write_report(
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     title : str, default="Ranking report"
-    **options : ``names`` (of the weights), ``labels`` (of the classes), ``sample_weight``, ``qid``
+    **options : ``names`` (of the weights), ``labels`` (of the classes), ``sample_weight``, ``qid``,
+        ``numbers`` (of the rows)
     """
     page = render(gather(estimator, X, y, **options), title)
     with replacing(path) as stream:
