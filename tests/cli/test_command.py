@@ -203,6 +203,10 @@ def test_rows_keep_their_numbers_where_some_have_no_grade(run_here, fitted, tmp_
     np.testing.assert_allclose(points["score"], scores[np.array(points["row"]) - 1])
     for side in ("lower", "higher"):
         assert all(p[side]["score"] == pytest.approx(scores[p[side]["row"] - 1]) for p in facts["pairs"])
+    holes.with_row_index("n", 7).write_csv(tmp_path / "counted.csv")
+    done = run_here("fit", tmp_path / "counted.csv", "-t", "grade", "--order", ORDER, "-o", tmp_path / "m.hull")
+    assert "column 'n' only counts the rows" in done.err
+    assert done.err.count("only counts") == 1
     odd = holes.with_columns(weight=pl.when(pl.int_range(120) == 50).then(pl.lit("much")).otherwise(pl.lit("1")))
     odd.write_csv(tmp_path / "odd.csv")
     done = run_here("fit", tmp_path / "odd.csv", "-t", "grade", "--order", ORDER, "--weights", "weight")

@@ -40,6 +40,8 @@ def run_fit(
     left_out = [c["name"] for c in getattr(pipeline[0], "columns_", ()) if c["kind"] == "left out"]
     if left_out:
         note(f"left out, because empty or different in every row: {', '.join(left_out)}")
+    for name in _counters(data):
+        note(f"column {name!r} only counts the rows; leave it out by --drop {name}")
     about = {
         "method": method,
         "rows": len(data),
@@ -50,6 +52,14 @@ def run_fit(
     }
     save(pipeline, model_file, about=about)
     _report(pipeline.steps[-1][1], Z, y, data, seconds, model_file, about, as_json)
+
+
+def _counters(data: Data) -> list[str]:
+    """Columns of features that are n, n + 1, n + 2, ... in the order of the file."""
+    if data.sparse or len(data) < 3:
+        return []
+    steps = np.diff(data.numbers)
+    return [c.name for c in data.X if c.dtype.is_integer() and np.array_equal(np.diff(c.to_numpy()), steps)]
 
 
 def arrange(
