@@ -254,7 +254,7 @@ class _State:
         self._direction()
         step = min(1.0, 1 / self.worst)
         left = self.complementarity + step * self.first_order + step * step * self.second_order
-        target = self.mu * (max(0.0, left) / self.complementarity) ** 3 if self.complementarity > 0 else 0.0
+        target = self.mu * (max(0.0, left) / self.complementarity) ** 4 if self.complementarity > 0 else 0.0
         step = self._correct(target, second_order=True)
         if step <= 0.1:
             step = self._correct(0.5 * self.mu)
@@ -275,7 +275,7 @@ class _State:
         self._direction(target, second_order)
         if self.noisy:
             self._refine()
-        return min(1.0, 0.998 / self.worst)
+        return min(1.0, 0.9995 / self.worst)
 
     def _direction(self, target: float = 0.0, second_order: bool = False) -> None:
         """Solve for the direction whose right sides stand in the rows, and measure it."""
