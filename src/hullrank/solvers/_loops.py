@@ -68,24 +68,19 @@ def advance(
             kappa = xi / v if charge == 0 else (0.5 if charge == 1 else 0.0)
             det = 1.0 / (1.0 + kappa * (d1 + d2))
             bend[0, q], bend[1, q] = kappa, det
-            miss = o - sign * s[k]
-            rest_xi[q] = -xi
-            rest[r] = e1 = miss - xi if charge == 1 else miss
-            e2 = 0.0
-            if h >= 0:
-                miss2 = groups[1, h] - groups[0, h] * s[k]
-                rest[u] = e2 = miss2 - xi if charge == 1 else miss2
-            y, y2, _ = _apply_d(d1, d2, kappa, c * det, e1, e2)
-            sum_y += y
-            sum_y2 += y2
             det *= c
             off = kappa * d1 * d2 * det
             d11 = d1 * det + off
+            part = xi if charge == 1 else 0.0
+            miss = o - sign * s[k]
+            rest_xi[q] = -xi
+            rest[r] = miss - part
+            y = d1 * det * rest[r]
             sum_d += d11
             sum_a += c * a
             complementarity += c * a * z
             cross[r] = d11 + off
-            weight, coef, push = d11, sign * c * a, sign * y
+            weight, coef = d11, sign * c * a
             worst = max(worst, abs(xi - miss - z))
             if h >= 0:
                 d22 = d2 * det + off
@@ -97,11 +92,17 @@ def advance(
                 cross[u] = d22 + off
                 weight += d22 + 2.0 * off
                 coef += groups[0, h] * c * a2
-                push += groups[0, h] * y2
+                miss2 = groups[1, h] - groups[0, h] * s[k]
+                rest[u] = miss2 - part
                 worst = max(worst, abs(xi - miss2 - z2))
+                y += off * (miss - miss2)
+                y2 = d2 * det * rest[u] + off * (miss2 - miss)
+                sum_y2 += y2
+                per_sample[2, k] += groups[0, h] * y2
+            sum_y += y
             per_sample[0, k] += weight
             per_sample[1, k] += coef
-            per_sample[2, k] += push
+            per_sample[2, k] += sign * y
             if charge == 0:
                 complementarity += c * v * xi
                 total += c * xi
