@@ -46,5 +46,5 @@ def move_multipliers(
             per_group[1, g] += c * min(x, room)
             coef[start + i] += sign[g] * c * x
             if charge == 1:
-                conjugate += 0.25 * c * (x + y) ** 2
+                conjugate += 0.25 * c * (x + y) * (x + y)
     return conjugate

@@ -218,7 +218,10 @@ def row_steps(
                 da2, dz = move[0, u], move[1, u]
                 first_order += c * (point[0, u] * dz + point[1, u] * da2)
                 second_order += c * da2 * dz
-                worst = max(worst, -da2 / point[0, u], -dz / point[1, u])
+                if -da2 > worst * point[0, u]:
+                    worst = -da2 / point[0, u]
+                if -dz > worst * point[1, u]:
+                    worst = -dz / point[1, u]
                 da += da2
             if charge == 0:
                 dx = dxi[q]

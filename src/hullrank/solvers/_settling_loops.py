@@ -36,12 +36,12 @@ def settle(
             q, k = first + i, start + i
             y = groups[1, g] - groups[0, g] * s[k]
             y2 = groups[1, h] - groups[0, h] * s[k] if h >= 0 else -1e300
-            most = max(y, y2)
+            most = y if y >= y2 else y2
             side = 0
             if most > 0.0:
                 side = 1 if y >= y2 else 2
                 total += cost[q] * (most if charge == 0 else most * most)
-            if keep[q] or abs(most) < width or (side > 0 and abs(y - y2) < width):
+            if keep[q] or -width < most < width or (side > 0 and -width < y - y2 < width):
                 keep[q] = True
                 n_kept += 1
                 side = 3
