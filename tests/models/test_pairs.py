@@ -1,5 +1,6 @@
 """The pair rankers: laws they keep, queries, routing, errors."""
 
+import os
 import subprocess
 import sys
 
@@ -12,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hullrank import SampledPairsRanker, SwappedPairsRanker
+from hullrank.datasets import discretize
 from hullrank.exceptions import ConvergenceWarning, HullrankError, KernelError, NoComparablePairError
+from hullrank.experiments.data import SEED, load_sheet, standardise
 from hullrank.metrics import rank_within, swapped_pairs
 from hullrank.models import pairs as pair_models
 
@@ -256,3 +259,16 @@ def test_places_within_queries(rows):
     for query in np.unique(qid):
         inside = qid == query
         np.testing.assert_array_equal(places[inside], rankdata(-scores[inside], method="min"))
+
+
+@pytest.mark.skipif("HULLRANK_DATA" not in os.environ, reason="needs the folder of data sets in HULLRANK_DATA")
+def test_pairs_at_the_margin_that_nearly_depend_on_each_other():
+    """An iterative singular value decomposition fails on the pairs in the window of these rows."""
+    sheet = load_sheet("autompg")
+    train, _ = next(KFold(10, shuffle=True, random_state=SEED).split(sheet.X))
+    X, _ = standardise(sheet.X[train], sheet.X[train])
+    rows = np.random.default_rng(0).permutation(len(X))
+    kept, _ = next(KFold(5, shuffle=True, random_state=0).split(rows[:, None]))
+    X, y = X[rows][kept], discretize(sheet.y, 5)[train][rows][kept]
+    model = SwappedPairsRanker(C=100.0 * len(y), kernel="rbf", gamma=3 / X.shape[1], loss="hinge", tol=1e-3).fit(X, y)
+    assert model.certificate_.status == "converged"

@@ -9,6 +9,7 @@ when the window holds just the pairs on the margin.
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import lstsq
 
 from hullrank.problem.pair_sets import Floats, ListedPairs
 from hullrank.problem.pairs import PairCharge, PairProblem
@@ -30,7 +31,8 @@ def vertex(problem: PairProblem, scores: Floats, width: float) -> tuple[Floats, 
     D = X[pairs.hi[inside]] - X[pairs.lo[inside]]
     D = D.toarray() if sp.issparse(D) else D
     w = -(X.T @ pairs.by_sample(alpha))
-    alpha[inside] += np.linalg.lstsq(D @ D.T, 1 - D @ w)[0]
+    rounding = len(inside) * np.finfo(np.float64).eps
+    alpha[inside] += lstsq(D @ D.T, 1 - D @ w, cond=rounding, lapack_driver="gelsy")[0]  # no iteration that may fail
     alpha = np.clip(alpha, 0.0, limit)
     coef = pairs.by_sample(alpha)
     w = -(X.T @ coef)
