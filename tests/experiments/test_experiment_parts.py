@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from hullrank.datasets.catalogue import CATALOGUE
+from hullrank.experiments import exact
 from hullrank.experiments.base import Report, ResultTable
 from hullrank.experiments.data import BUNDLED, hold_out, load_sheet, standardise
 from hullrank.experiments.pages import csv_text, html_page, markdown_table, write_report
@@ -118,3 +119,11 @@ def test_a_report_is_a_handful_of_files(tmp_path):
     assert sorted(path.name for path in files) == ["f.png", "report.html", "report.md", "t.csv"]
     assert "data:image/png;base64," in (tmp_path / "report.html").read_text()
     assert "Made by `c` on d." in (tmp_path / "report.md").read_text()
+
+
+def test_the_exact_method_is_highest_when_its_mean_is_whatever_the_rounding():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        v = rng.random((10, len(exact.METHODS)))
+        v[:, -1] = v.max(axis=1)
+        assert "highest on 1 of 1" in exact._findings({"train": {"iris": v}, "test": {"iris": v}})[0]

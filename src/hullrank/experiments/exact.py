@@ -166,10 +166,10 @@ def _findings(parts: dict[str, dict[str, NDArray[Any]]]) -> list[str]:
     train, test = parts["train"], parts["test"]
     if not train:
         return []
-    highest = [name for name, v in train.items() if v[:, last].mean() >= v.mean(axis=0).max()]
+    highest = [name for name, v in train.items() if (means := v.mean(axis=0))[last] == means.max()]
     below = [
         name for name, v in test.items()
-        if v[:, last].mean() < v.mean(axis=0).max() and paired_t_test(v[:, last], v[:, _best(v)]) < 0.05
+        if _best(v) != last and paired_t_test(v[:, last], v[:, _best(v)]) < 0.05
     ]  # fmt: skip
     listed = f" ({', '.join(_title(name) for name in below)})" if below else ""
     return [
