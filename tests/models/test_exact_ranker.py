@@ -191,6 +191,7 @@ def test_separable_data_reach_one():
 
 def test_ctrl_c_keeps_the_best_so_far():
     X, y = classes(150, 7, seed=9)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore the signal otherwise
     timer = threading.Timer(3.0, signal.raise_signal, [signal.SIGINT])
     timer.start()
     try:
@@ -198,6 +199,7 @@ def test_ctrl_c_keeps_the_best_so_far():
             ranker = ExactRanker(time_limit=40).fit(X, y)
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, handler)
     certificate = ranker.certificate_
     assert certificate.status is Status.INTERRUPTED
     assert certificate.seconds < 30
