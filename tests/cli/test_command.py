@@ -43,7 +43,7 @@ def test_every_method_sees_the_declared_order(run_here, csv, tmp_path, method):
     assert done.code == 0, done.err
     accuracy = json.loads(done.out)["pair_accuracy"]
     assert accuracy > 0.8
-    assert json.loads(run_here("evaluate", out, csv, "--json").out)["pair accuracy"] == pytest.approx(accuracy)
+    assert json.loads(run_here("evaluate", out, csv, "--json").out)["pair_accuracy"] == pytest.approx(accuracy)
     ranked = tmp_path / "r.csv"
     assert run_here("rank", out, csv, "-o", ranked).code == 0
     places = pl.read_csv(ranked).group_by("grade").agg(pl.col("rank").mean()).sort("rank")["grade"].to_list()
@@ -136,7 +136,7 @@ def test_rank_within_queries_and_top(run, fitted_within_queries, tmp_path):
     expected = best.group_by("query").head(3).sort("query", "score", descending=[False, True])
     np.testing.assert_allclose(ranked["score"], expected["score"])
     done = run("evaluate", model, data, "--json")
-    assert "pair accuracy within queries" in json.loads(done.out)
+    assert "pair_accuracy_within_queries" in json.loads(done.out)
 
 
 def test_queries_reach_the_model_and_its_proof(run_here, csv, tmp_path):
@@ -145,8 +145,8 @@ def test_queries_reach_the_model_and_its_proof(run_here, csv, tmp_path):
     done = run_here("fit", csv, "-t", "number", "-m", "swapped-pairs", "--qid", "query", *drop, "-o", out, "--json")
     assert done.code == 0, done.err
     told, measured = json.loads(done.out), json.loads(run_here("evaluate", out, csv, "--json").out)
-    assert told["pair_accuracy_within_queries"] == pytest.approx(measured["pair accuracy within queries"])
-    assert told["pair_accuracy"] == pytest.approx(measured["pair accuracy"]) != told["pair_accuracy_within_queries"]
+    assert told["pair_accuracy_within_queries"] == pytest.approx(measured["pair_accuracy_within_queries"])
+    assert told["pair_accuracy"] == pytest.approx(measured["pair_accuracy"]) != told["pair_accuracy_within_queries"]
     share = f"It ranks {told['pair_accuracy_within_queries']:.1%} of pairs within queries right"
     done = run_here("report", out, csv, "-o", tmp_path / "r.html", "--json")
     assert json.loads(done.out) == {"report": str(tmp_path / "r.html"), "rows": 120}
@@ -170,7 +170,7 @@ def test_evaluate_agrees_with_the_metrics(run_here, fitted):
     frame = pl.read_csv(fitted / "test.csv")
     scores = load(fitted / "model.hull").score_samples(frame)
     expected = wmw_score(frame["grade"].to_list(), scores, order=OrderGraph.full(["poor", "fair", "good"]))
-    assert json.loads(done.out)["pair accuracy"] == pytest.approx(expected)
+    assert json.loads(done.out)["pair_accuracy"] == pytest.approx(expected)
 
 
 def test_explain_names_features_grades_and_violators(run, run_here, fitted):
@@ -217,9 +217,9 @@ def test_certify_accepts_the_truth_and_refuses_other_rows(run, run_here, fitted)
     done = run("certify", fitted / "model.hull", fitted / "data.csv", "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
-    assert facts["objective recomputed"] == pytest.approx(facts["objective in the file"], rel=1e-9)
-    assert facts["relative gap recomputed"] <= 2e-6
-    assert facts["started from the model"] is True
+    assert facts["objective_recomputed"] == pytest.approx(facts["objective_in_the_file"], rel=1e-9)
+    assert facts["relative_gap_recomputed"] <= 2e-6
+    assert facts["started_from_the_model"] is True
     done = run_here("certify", fitted / "model.hull", fitted / "test.csv")
     assert done.code == 1
     assert "does not hold" in done.err

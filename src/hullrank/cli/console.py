@@ -106,7 +106,9 @@ def cell(value: Any) -> str:
 
 
 def print_json(payload: Any) -> None:
-    """One JSON document on stdout; numbers that are not finite become null or words."""
+    """One JSON document on stdout, its own names in one word; numbers that are not finite become null or words."""
+    if isinstance(payload, dict):
+        payload = {name.replace(" ", "_"): value for name, value in payload.items()}
     sys.stdout.write(json.dumps(plain(payload), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 

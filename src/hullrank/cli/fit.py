@@ -130,7 +130,7 @@ def _report(
                 "model": str(model_file),
                 "method": about["method"],
                 "rows": rows,
-                **{name.replace(" ", "_"): value for name, value in measures.items()},
+                **measures,
                 "certificate": certificate_fields(certificate),
                 "seconds": seconds,
                 "library": hullrank.__version__,

@@ -13,7 +13,7 @@ from hullrank.models.base import fitting
 from hullrank.models.intervals import has_collapsed, warn_collapsed
 from hullrank.models.margins import SOLVER_CONSTRAINTS, MarginClassifier
 from hullrank.problem.certificate import Status
-from hullrank.problem.intervals import IntervalProblem, nu_margin_problem, sum_of_margins_problem
+from hullrank.problem.intervals import IntervalProblem, nu_margin_problem, nu_row_weight, sum_of_margins_problem
 from hullrank.solvers.base import Solution
 from hullrank.solvers.parameter_range import collapse_drive, unbounded_drive
 
@@ -178,9 +178,7 @@ def _advice(span: str, low: float, high: float) -> str:
 
 
 def _row_weight(samples: Samples) -> float:
-    """N: the total weight of the rows, one for each side on which a class has a neighbour."""
-    per_class = np.bincount(samples.codes, samples.weights, samples.n_classes)
-    return float(2 * per_class.sum() - per_class[0] - per_class[-1])
+    return nu_row_weight(np.bincount(samples.codes, samples.weights, samples.n_classes))
 
 
 class SumOfMarginsClassifier(MarginClassifier):

@@ -211,6 +211,11 @@ def fixed_margin_problem(
     return _chain_problem(n_classes, 1.0, C, charge)
 
 
+def nu_row_weight(per_class: NDArray[Any]) -> float:
+    """N of the nu margin: the weight of all rows, one for each side on which a class has a neighbour."""
+    return float(2 * per_class.sum() - per_class[0] - per_class[-1])
+
+
 def nu_margin_problem(n_classes: int, nu: float, row_weight: float) -> IntervalProblem:
     """Nu fixed margin, Shashua and Levin (32): min 1/2 |w|^2 - nu rho + (1/N) sum xi with margin rho >= 0.
 

@@ -15,8 +15,9 @@ from sklearn.utils import compute_class_weight
 
 from hullrank.data import check_queries, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
+from hullrank.problem.intervals import nu_row_weight
 from hullrank.reports.edge_thresholds import best_edge_thresholds, sorted_edges
-from hullrank.reports.restated import restate_pairs, row_weight
+from hullrank.reports.restated import restate_pairs
 
 Floats = NDArray[np.float64]
 _MOST_ROWS = 30_000  # to go through pair by pair; beyond, pairs are counted by sorting
@@ -81,7 +82,7 @@ def _fixed(model: Any, scores: Floats, codes: NDArray[np.intp], weights: Floats)
 
 def _nu(model: Any, scores: Floats, codes: NDArray[np.intp], weights: Floats) -> float:
     low, high = _missed(model, scores, codes)
-    n_rows = row_weight(np.bincount(codes, weights))
+    n_rows = nu_row_weight(np.bincount(codes, weights))
     return _penalty(model, scores) - model.nu_ * model.margin_ + float(weights @ (low + high)) / n_rows
 
 

@@ -18,6 +18,7 @@ from hullrank.problem.intervals import (
     IntervalProblem,
     fixed_margin_problem,
     nu_margin_problem,
+    nu_row_weight,
     sum_of_margins_problem,
 )
 from hullrank.problem.kernels import Gram
@@ -106,15 +107,10 @@ def _interval_problem(model: Any, samples: Samples) -> IntervalProblem:
         problem: IntervalProblem = model._state(model.order_, n_classes)
         return problem
     if name == "NuMarginClassifier":
-        return nu_margin_problem(n_classes, model.nu_, row_weight(np.bincount(samples.codes, samples.weights)))
+        return nu_margin_problem(n_classes, model.nu_, nu_row_weight(np.bincount(samples.codes, samples.weights)))
     if name == "SumOfMarginsClassifier":
         return sum_of_margins_problem(n_classes, model.C_)
     return fixed_margin_problem(n_classes, model.C, charge=CHARGES[model.loss], thresholds=model.thresholds)
-
-
-def row_weight(per_class: NDArray[Any]) -> float:
-    """N of the nu problem: one row for each side on which a class has a neighbour."""
-    return float(2 * per_class.sum() - per_class[0] - per_class[-1])
 
 
 def _thresholds(model: Any, problem: IntervalProblem, samples: Samples, rows: Ints, X: Any) -> Floats:

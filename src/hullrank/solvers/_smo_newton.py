@@ -32,7 +32,7 @@ _COLUMNS = 32  # of the inverse at a time
 class FreeFace:
     """The rows whose multiplier lies strictly inside its box, or those of them that are ``kept`` while others move."""
 
-    def __init__(self, state: SmoState, kept: "tuple[Ints, Ints, Ints] | None" = None) -> None:
+    def __init__(self, state: SmoState, kept: tuple[Ints, Ints, Ints] | None = None) -> None:
         self.state = state
         self.rows, self.group, self.sample = rows, group, sample = kept or free_rows(state)
         self.sign = state.signs[group, 0]
@@ -144,13 +144,7 @@ def newton_step(
         inverse = face.solver(kernel(face.distinct), ridge, dtype)
         if inverse is None:
             return 0.0
-        tight = np.flatnonzero(state.order[1] > 0)
-        while True:
-            change, theta, tau = _solve_pinned(face, inverse, tight)
-            falling = state.order[1, tight] + tau < 0
-            if not falling.any():
-                break
-            tight = tight[~falling]
+        change, theta, tight, tau = _solve_face(face, inverse)
         out = face.outside(change)
         change = total[kept] = face.clipped(change)
         if np.count_nonzero(out) <= _MOST_PINNED * len(out) or out.all() or attempt == _MOST_FACES - 1:
@@ -164,6 +158,18 @@ def newton_step(
     if state.problem.has_rho:
         state.io[loops.RHO] += step * (theta[-1] - state.io[loops.RHO])
     return step
+
+
+def _solve_face(face: FreeFace, inverse: Callable[[Floats], Floats]) -> tuple[Floats, Floats, Ints, Floats]:
+    """Change of the rows, thresholds, the order constraints that stay tight, and the change of their multipliers."""
+    order = face.state.order[1]
+    tight = np.flatnonzero(order > 0)
+    while True:
+        change, theta, tau = _solve_pinned(face, inverse, tight)
+        falling = order[tight] + tau < 0
+        if not falling.any():
+            return change, theta, tight, tau
+        tight = tight[~falling]
 
 
 def _constraints(face: FreeFace, tight: Ints) -> tuple[Floats, Floats]:

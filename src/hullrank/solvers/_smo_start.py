@@ -6,13 +6,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.layout import RowLayout
+from hullrank.data import Samples
+from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.kernels import Gram
+from hullrank.problem.layout import RowLayout, lay_out
 from hullrank.solvers import _smo_loops as loops
 from hullrank.solvers._smo_state import SmoState
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
+_KINK = 1e-3  # of the mean violation: rows nearer to their kink may have any multiplier
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,34 @@ def feasible_start(problem: IntervalProblem, layout: RowLayout) -> Start:
     shares = answer.x[:n_groups] if len(answer.x) else np.zeros(n_groups)
     order = answer.x[n_groups:-1] if len(answer.x) else np.zeros(n_edges)
     return Start(np.repeat(shares, np.diff(layout.group_starts)), order / problem.cost, 0.0)
+
+
+def start_from_solution(problem: IntervalProblem, samples: Samples, coef: Floats, theta: Floats, gram: Gram) -> Start:
+    """The multipliers that kernel coefficients and thresholds tell.
+
+    Shares alpha / cost of the rows are 2 * slack (squared charge); 1 beyond the kink, 0 before it, and at the kink what
+    is left of the sample's kernel coefficient, sum of sign * alpha (hinge).
+    """
+    scores = gram.times(coef)
+    layout = lay_out(problem, samples.starts, samples.weights[samples.rows])
+    group, sample = layout.row_group, layout.row_sample
+    violation = problem.offsets(theta)[group] - problem.sign[group] * scores[samples.rows][sample]
+    if problem.charge is Charge.SQUARED_HINGE:
+        shares = 2 * np.maximum(violation, 0.0)
+    else:
+        free = np.abs(violation) <= _KINK * max(float(np.abs(violation).mean()), 1e-300)
+        shares = np.where(violation > 0, 1.0, 0.0) * ~free
+        n = len(samples.codes)
+        rest = coef[samples.rows] - np.bincount(sample, problem.sign[group] * shares * layout.row_cost, n)
+        at_kink = np.maximum(np.bincount(sample, free, n), 1)
+        part = problem.sign[group] * (rest / at_kink)[sample] / layout.row_cost
+        shares = np.where(free, np.clip(part, 0.0, 1.0), shares)
+    totals = np.add.reduceat(shares * layout.row_cost, layout.group_starts[:-1])
+    G = np.zeros((len(problem.linear), len(problem.up)))
+    for k in range(len(problem.up)):
+        G[:, k] = problem.order_adjoint(np.eye(len(problem.up))[k])
+    t = np.linalg.lstsq(G, problem.linear + problem.flow(totals))[0] if G.size else np.zeros(G.shape[1])
+    return Start(shares, np.maximum(t, 0.0) / problem.cost, float(theta[-1]) if problem.has_rho else 0.0)
 
 
 def put_start(state: SmoState, start: Start) -> None:

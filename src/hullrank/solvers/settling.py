@@ -10,10 +10,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank.data import Samples
 from hullrank.problem.certificate import CertifiedPoint, Status
-from hullrank.problem.intervals import Charge
+from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import SLACK, START, RowLayout, bundle_table, group_starts
-from hullrank.solvers._scaled import Best, ScaledProblem
+from hullrank.solvers._linear_system import DENSE_LIMIT
+from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.interior_point import Point, Settled, interior_point
 from hullrank.solvers.newton import RowSorter, quadratic_terms, with_all_multipliers
 
@@ -21,6 +23,7 @@ Floats = NDArray[np.float64]
 SMALLEST_SAMPLE = 2500
 GROWTH = 8
 CAUTION = 1.5  # widths are this many standard errors of the sampled scores
+SOLUTION_CAUTION = 3.0  # and of a finished solution this many times the error that its gap allows
 MOST_ROUNDS = 8
 MOST_STEPS = 50  # of a round: more mean that rows were settled wrongly
 
@@ -46,23 +49,50 @@ def solve_by_settling(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple
         for size in [*others, 0]:
             if point.status is Status.INTERRUPTED:
                 break
-            width = settling_width(level, point)
+            width = _settling_width(level, point)
             level = scaled.sampled(size, rng) if size else scaled
-            point = settled_solve(level, point, width, 1e-4 if size else tol, max_iter, None if size else best)
+            point = _settled_solve(level, point, width, 1e-4 if size else tol, max_iter, None if size else best)
     except KeyboardInterrupt:
         point = replace(point, status=Status.INTERRUPTED)
     whole = len(point.multipliers) == scaled.layout.n_rows and point.status is not Status.INTERRUPTED
     return best.result(point if whole else with_all_multipliers(scaled, point))
 
 
-def settling_width(level: ScaledProblem, point: Point) -> float:
+def solve_from_solution(
+    problem: IntervalProblem, samples: Samples, w: Floats, theta: Floats, objective: float, *, tol: float, max_iter: int
+) -> tuple[float, float] | None:
+    """Settle the rows by a solution, solve for the others and grade on all: the dual objective, and what counts as zero
+    beside it; None where that does not close the gap.
+
+    A solution with relative gap tol has 1/2 |w - w*|^2 <= tol P, and rows have length 1 once scaled, so that scores
+    are wrong by at most about sqrt(2 tol P); and with many rows by less than if the rows were only a sample of others.
+    Rows further from their kink keep their side of it.
+    """
+    if problem.charge is Charge.HARD or samples.X.shape[1] > DENSE_LIMIT or not w.any():
+        return None
+    scaled, back = scale_problem(problem, samples)
+    f, theta = scaled.rows.scale, theta.copy()
+    if scaled.rows.mean is not None:
+        theta[: problem.n_thresholds] -= scaled.rows.mean @ w
+    w, theta = (w / f, theta / (f * f)) if problem.homogeneous else (w * f, theta)
+    start = Point(w, problem.raise_thresholds(theta), np.empty(0), np.ones(len(problem.up)))
+    width = SOLUTION_CAUTION * float(np.sqrt(2 * tol * abs(objective) / back))
+    best = Best(scaled, tol)
+    with np.errstate(all="ignore"):  # a start far off may overflow; the point is then graded as useless
+        _settled_solve(scaled, start, min(width, _settling_width(scaled, start)), tol, max_iter, best)
+    if best.certified is None or best.certified.relative_gap > tol:
+        return None
+    return back * best.certified.dual, back * best.certified.floor
+
+
+def _settling_width(level: ScaledProblem, point: Point) -> float:
     """How far from its kink a row must be to be settled: the error of a sampled solution; all rows at a collapse."""
     spread = float(np.std(level.rows.scores(point.w)))
     freedom = level.rows.n_features + len(point.theta)
     return CAUTION * np.sqrt(freedom / level.n_samples) * spread if spread > 1e-3 else np.inf
 
 
-def settled_solve(
+def _settled_solve(
     level: ScaledProblem, point: Point, width: float, tol: float, max_iter: int, best: Best | None
 ) -> Point:
     """Rounds of settling, solving and verifying until ``best`` accepts (one round without it).
