@@ -79,7 +79,7 @@ class IntervalProblem:
     @cached_property
     def homogeneous(self) -> bool:
         """All offsets and gaps are 0 and a linear term drives the solution (nu and sum of margins)."""
-        return bool(self.linear.any())
+        return bool(self.linear.any()) and not (self.offset.any() or self.gap.any())
 
     def shifts(self, theta: Floats) -> Floats:
         """What every group's rows subtract from sign * s, the linear part: sign * theta + rho."""

@@ -130,19 +130,21 @@ class Gram:
         """The values k(x, x)."""
         return kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
-    def times(self, coef: Array) -> NDArray[np.float64]:
-        """The matrix times ``coef``, in float64 and by blocks; only columns with a coefficient are computed."""
+    def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
+        """``rows`` of the matrix (None: all) times ``coef``, in float64 and by blocks; only columns with a coefficient
+        are computed."""
+        rows = np.arange(len(self)) if rows is None else rows
         used = np.flatnonzero(coef)
-        product = np.zeros(len(self))
+        product = np.zeros(len(rows))
         if not len(used):
             return product
         blocks = self.blocks(np.float64, used)
         step = max(1, _BLOCK_BYTES // (8 * len(used)))
-        buffer = np.empty((min(step, len(self)), len(used)))
-        for start in range(0, len(self), step):
-            rows = np.arange(start, min(start + step, len(self)))
-            blocks.fill(rows, buffer[: len(rows)])
-            product[rows] = buffer[: len(rows)] @ coef[used]
+        buffer = np.empty((min(step, len(rows)), len(used)))
+        for start in range(0, len(rows), step):
+            taken = rows[start : start + step]
+            blocks.fill(taken, buffer[: len(taken)])
+            product[start : start + len(taken)] = buffer[: len(taken)] @ coef[used]
         return product
 
 

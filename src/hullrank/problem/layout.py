@@ -80,6 +80,21 @@ def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDAr
     return RowLayout(table, group_starts(problem, table), problem.cost * weights[samples], len(weights))
 
 
+def narrow(problem: IntervalProblem, layout: RowLayout, kept: NDArray[np.int64]) -> tuple[RowLayout, NDArray[np.int64]]:
+    """The layout of the samples that are ``kept`` (ascending), and for each of its rows the row of the whole."""
+    start = layout.table[:, START]
+    first, last = np.searchsorted(kept, start), np.searchsorted(kept, start + layout.table[:, LENGTH])
+    table = bundle_table(problem, first, last - first)
+    samples = kept[concatenated_ranges(first, last - first)]
+    slacks = samples + np.repeat(layout.table[:, SLACK] - start, last - first)
+    part = RowLayout(table, group_starts(problem, table), layout.cost[slacks], len(kept))
+    base = layout.group_starts[:-1].copy()
+    for side in (GROUP, PARTNER):
+        held = layout.table[:, side] >= 0
+        base[layout.table[held, side]] -= start[held]
+    return part, kept[part.row_sample] + base[part.row_group]
+
+
 def bundle_table(
     problem: IntervalProblem, start: NDArray[np.integer], length: NDArray[np.integer]
 ) -> NDArray[np.int64]:

@@ -336,3 +336,13 @@ def add_rows(K: Array, slots: Array, change: Array, total: Array) -> None:
         kb = K[slots[r + 1]] if r + 1 < n else ka
         for k in range(total.shape[0]):
             total[k] += a * ka[k] + b * kb[k]
+
+
+@njit(error_model="numpy")
+def compact(memory: Array, width: Array, slots: Array, kept: Array) -> None:
+    """Of the rows of ``width`` entries at ``slots`` (ascending) leave the entries ``kept``, row after row, in place."""
+    n = kept.shape[0]
+    for r in range(slots.shape[0]):
+        row = memory[slots[r] * width : (slots[r] + 1) * width]
+        for k in range(n):
+            memory[r * n + k] = row[kept[k]]

@@ -21,23 +21,37 @@ _FULL_BATCH = 4  # rows brought at a time once others must leave
 
 
 class RowCache:
-    """As many kernel rows as fit into ``megabytes``, brought in batches; the least wanted leave first."""
+    """As many kernel rows as fit into ``memory``, brought in batches; the least wanted leave first."""
 
-    def __init__(self, gram: Gram, dtype: Any, megabytes: float) -> None:
+    def __init__(self, gram: Gram, memory: NDArray[Any]) -> None:
         m = len(gram)
-        self.blocks = gram.blocks(dtype)
-        row_bytes = m * self.blocks.dtype.itemsize
-        self.capacity = int(min(m, max(64, megabytes * 1e6 // row_bytes)))
+        self.memory = memory
+        self.blocks = gram.blocks(memory.dtype)
+        row_bytes = m * memory.itemsize
+        self.capacity = min(m, len(memory) // m)
         few = self.capacity == m and m * row_bytes <= 2 * _BATCH_BYTES
         self.batch = int(np.clip(_BATCH_BYTES // row_bytes, 8, max(8, m if few else self.capacity // 8)))
-        self.values = np.empty((self.capacity, m), dtype=dtype)
-        self.values[0] = 0.0  # the loop multiplies it by 0 before it has seen a row
-        self.slot = np.full(m, -1, dtype=np.int64)
+        self.values = memory[: self.capacity * m].reshape(self.capacity, m)
+        self._scratch = np.empty((_FULL_BATCH, m), dtype=memory.dtype)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self.slot = np.full(self._scratch.shape[1], -1, dtype=np.int64)
         self.owner = np.full(self.capacity, -1, dtype=np.int64)
         self.filled = 0
         self._queue: Ints = np.zeros(0, dtype=np.int64)  # samples whose rows will be wanted next
         self._leaving: Ints = np.zeros(0, dtype=np.int64)  # slots of the least wanted rows
-        self._scratch = np.empty((_FULL_BATCH, m), dtype=dtype)
+
+    def narrowed(self, gram: Gram, kept: Ints) -> "RowCache":
+        """A cache for the samples ``kept`` (ascending) that takes over the memory, and their rows that are in it."""
+        narrow = RowCache(gram, self.memory)
+        held = np.flatnonzero(self.slot[kept] >= 0)
+        held = held[np.argsort(self.slot[kept[held]])]
+        loops.compact(self.memory, len(self.slot), self.slot[kept[held]], kept)
+        narrow.owner[: len(held)], narrow.slot[held], narrow.filled = held, np.arange(len(held)), len(held)
+        self.clear()
+        return narrow
 
     def bring(self, needed: int, eagerness: Callable[[], Floats]) -> None:
         """Compute the row that is needed, and with it those that (as of a few calls ago) will be wanted next."""
@@ -214,7 +228,15 @@ def indefinite() -> KernelError:
     )
 
 
-def make_state(problem: IntervalProblem, layout: RowLayout, gram: Gram, dtype: Any, megabytes: float) -> SmoState:
+def row_memory(n_samples: int, dtype: Any, megabytes: float) -> NDArray[Any]:
+    """Room for all kernel rows, or for as many as fit into ``megabytes``."""
+    row_bytes = n_samples * np.dtype(dtype).itemsize
+    memory = np.empty(n_samples * int(min(n_samples, max(64, megabytes * 1e6 // row_bytes))), dtype=dtype)
+    memory[:n_samples] = 0.0  # the loop multiplies the first row by 0 before it has seen one
+    return memory
+
+
+def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, cache: RowCache) -> SmoState:
     """All multipliers at zero."""
     m, rows, n = layout.n_samples, layout.n_rows, problem.n_thresholds
     inner = problem.low >= 0
@@ -225,12 +247,12 @@ def make_state(problem: IntervalProblem, layout: RowLayout, gram: Gram, dtype: A
     hinge = problem.charge is Charge.HINGE
     squared = problem.charge is Charge.SQUARED_HINGE
     curvature = 1.0 / (2.0 * np.where(cost > 0, cost, 1.0)) if squared else np.zeros(m)
-    per_sample = np.stack([gram.diagonal(), curvature, cost if hinge else np.full(m, loops.FAR)])
+    per_sample = np.stack([diagonal, curvature, cost if hinge else np.full(m, loops.FAR)])
     signs = np.stack([problem.sign, problem.offset], axis=1)
     state = SmoState(
         problem=problem,
         layout=layout,
-        cache=RowCache(gram, dtype, megabytes),
+        cache=cache,
         groups=groups,
         lanes=_lane_table(problem, groups),
         signs=signs,

@@ -19,10 +19,11 @@ from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.kernels import Gram
 from hullrank.problem.layout import RowLayout
 from hullrank.solvers import _smo_loops as loops
+from hullrank.solvers._smo_focus import Focus
 from hullrank.solvers._smo_newton import FreeFace, free_rows, newton_step
 from hullrank.solvers._smo_primal import best_primal
 from hullrank.solvers._smo_start import Start, feasible_start, put_start
-from hullrank.solvers._smo_state import SmoState, make_state
+from hullrank.solvers._smo_state import RowCache, SmoState, make_state, row_memory
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -73,7 +74,8 @@ def solve_by_smo(
     verbose: int = 0,
 ) -> SmoResult:
     """Solve over class-sorted samples; ``max_iter`` bounds the rounds, ``cache_size`` (MB) the kernel rows kept."""
-    state = make_state(problem, layout, gram, np.float32, cache_size)
+    cache = RowCache(gram, row_memory(len(gram), np.float32, cache_size))
+    state = make_state(problem, layout, gram.diagonal(), cache)
     if start is None and problem.homogeneous:
         start = feasible_start(problem, layout)
     if start is not None:
@@ -97,7 +99,7 @@ class Descent:
     """Rounds of steps at falling violations until the gap is closed."""
 
     def __init__(self, state: SmoState, gram: Gram, tol: float, verbose: int) -> None:
-        self.state, self.gram, self.tol, self.verbose = state, gram, tol, verbose
+        self.focus, self.tol, self.verbose = Focus(state, gram), tol, verbose
         self.rounds = 0
         self.exact = False  # whether the point was graded by float64 kernel values
         self.spent = 0.0  # seconds of sequential steps since the last Newton step, by the model above
@@ -105,21 +107,25 @@ class Descent:
         self.damping = 1.0
         self.clean = False  # whether the last Newton step went its whole way
 
+    @property
+    def state(self) -> SmoState:
+        """All samples, or those that can still move."""
+        return self.focus.state
+
     def run(self, max_iter: int) -> Status:
         """Descend until the certificate says that it is enough."""
-        state = self.state
-        state.run(1e30, 0)
-        eps = float(np.clip(_FIRST * self.tol, _FALL**2, _FALL)) * max(state.violation, 0.0)
+        self.state.run(1e30, 0)
+        eps = float(np.clip(_FIRST * self.tol, _FALL**2, _FALL)) * max(self.state.violation, 0.0)
         stuck = 0
         for self.rounds in range(1, max_iter + 1):
             moving = self.step(eps)
-            reached = state.violation <= eps
+            reached = self.state.violation <= eps
             newton = not reached and self.newton(forced=not moving)
             if reached or newton:
                 self.grade()
-                if self.point.relative_gap <= self.tol:
+                if self.gap <= self.tol:
                     self.refresh()
-                    if self.point.relative_gap <= self.tol:
+                    if self.gap <= self.tol:
                         return Status.CONVERGED
             if not (moving or newton):
                 stuck += 1
@@ -132,23 +138,36 @@ class Descent:
 
     def next_level(self, eps: float) -> float:
         """The next violation to demand; the gap of a hinge falls with it, so the last level need not overshoot."""
-        needed = 0.7 * self.tol / self.point.relative_gap
+        needed = 0.7 * self.tol / self.gap
         return max(min(eps, self.state.violation), 1e-15 * eps) * float(np.clip(needed, _FALL, 0.8))
 
     def step(self, eps: float) -> bool:
         """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
-        state, m = self.state, len(self.state.s)
+        m = len(self.state.s)
         if self.spent > _CLEAN * self.price(1):
-            self.face_size = len(np.unique(free_rows(state)[2]))
+            self.face_size = len(np.unique(free_rows(self.state)[2]))
         seconds = _SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m
-        affordable = (self.price(self.face_size) - self.spent) / seconds
-        before = state.steps
-        moving = state.run(eps, int(np.clip(affordable, m // 4 + 10, 30 * m + 1000)))
-        self.spent += (state.steps - before) * seconds
+        left = int(np.clip((self.price(self.face_size) - self.spent) / seconds, m // 4 + 10, 30 * m + 1000))
+        moving = True
         self.exact = False
-        if state.problem.has_rho:  # method of multipliers for sum alpha = nu
-            state.io[loops.RHO] -= state.io[loops.RHO_WEIGHT] * state.flow_residual()[-1]
+        while left > 0 and moving and self.state.violation > eps:
+            self.narrow()
+            state, m = self.state, len(self.state.s)
+            before = state.steps
+            moving = state.run(eps, min(left, m))
+            left -= state.steps - before
+            self.spent += (state.steps - before) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m)
+            if state.problem.has_rho:  # method of multipliers for sum alpha = nu
+                state.io[loops.RHO] -= state.io[loops.RHO_WEIGHT] * state.flow_residual()[-1]
         return moving
+
+    def narrow(self) -> None:
+        """Let samples rest that will hardly move."""
+        kept = self.focus.movable()
+        if kept is not None:
+            if not self.focus.narrowed:
+                self.grade()
+            self.focus.narrow(kept)
 
     def price(self, size: int) -> float:
         """Seconds of a Newton step on a face of so many samples (0: not known yet, two steps a sample).
@@ -177,7 +196,7 @@ class Descent:
         dtype = np.float32 if ridge >= 1e-5 * unit * np.sqrt(n) else np.float64
         exact = forced or state.violation < self.float32_error()
         if exact and not self.exact:
-            state.s = self.gram.times(state.beta)
+            self.focus.rescore()
             face = FreeFace(state)
         times = self._times(exact)
         length = newton_step(face, self._kernel(dtype), ridge, dtype, times, 0.0 if forced else _WORTHWHILE)
@@ -196,7 +215,7 @@ class Descent:
 
         def kernel(samples: Ints) -> Any:
             K = np.empty((len(samples), len(samples)), dtype=dtype)
-            self.gram.take(samples).blocks(dtype).fill(None, K)
+            self.focus.gram.take(samples).blocks(dtype).fill(None, K)
             return K
 
         return kernel
@@ -210,7 +229,7 @@ class Descent:
             total = np.zeros(len(state.s))
             if exact or len(face.distinct) > state.cache.capacity:
                 total[face.distinct] = moved
-                return self.gram.times(total)
+                return self.focus.gram.times(total)
             hot = np.flatnonzero(moved)
             state.cache.require(face.distinct[hot])
             loops.add_rows(state.cache.values, state.cache.slot[face.distinct[hot]], moved[hot], total)
@@ -219,20 +238,27 @@ class Descent:
         return times
 
     def grade(self) -> None:
-        """The certificate of the present point, by the scores at hand."""
-        self.stretch, self.point = certify(self.state)
-        tell(self.point.relative_gap, self._report, self.verbose)
+        """The certificate of the present point, by the scores at hand; of a part only an estimate of the gap."""
+        stretch, point = certify(self.state)
+        if self.focus.narrowed:
+            self.gap = (point.primal - point.dual) / self.size
+        else:
+            self.stretch, self.point, self.gap = stretch, point, point.relative_gap
+            self.size = max(abs(point.primal), abs(point.dual), point.floor)
+        tell(self.gap, self._report, self.verbose)
 
     def _report(self) -> str:
         kind = " (float64)" if self.exact else ""
         return (
             f"round {self.rounds}: {self.state.steps} steps, violation {self.state.violation:.2g}, objective "
-            f"{self.point.primal:.10g}, relative gap {self.point.relative_gap:.2g}{kind}"
+            f"{self.point.primal:.10g}, relative gap {self.gap:.2g}{kind} {len(self.state.s)}"
         )
 
     def refresh(self) -> None:
         """Scores anew from float64 kernel values, then the certificate."""
-        self.state.s = self.gram.times(self.state.beta)
+        if self.focus.narrowed:
+            self.focus.widen()
+        self.focus.rescore()
         self.state.run(1e30, 0)
         self.exact = True
         self.grade()
