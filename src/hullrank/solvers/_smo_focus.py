@@ -15,7 +15,7 @@ from hullrank.problem.layout import START, narrow
 from hullrank.solvers._smo_state import SmoState, make_state
 
 Ints = NDArray[np.int64]
-_MARGIN = 2.0  # in violations: how far from leaving its bound a sample rests
+_MARGIN = 1.0  # in violations: how far from leaving its bound a sample rests
 _FEW = 0.75  # of the samples: it pays to go on with so many
 
 

@@ -26,7 +26,8 @@ FAR = 1e30
 NO_ROW = -(1 << 40)  # base of the rows of a partner that is not there
 CONVERGED, OUT_OF_STEPS, MISSING_ROW, STUCK, INDEFINITE = range(5)
 # numbers that come in and go out
-STEPS, VIOLATION, MISSING, RHO, RHO_WEIGHT, RHO_CURVATURE, LIMIT, EPS = range(8)
+STEPS, VIOLATION, MISSING, RHO, RHO_WEIGHT, RHO_CURVATURE, LIMIT, EPS, MEMBERS, BEND = range(10)
+MOST_MEMBERS = 16
 
 
 @njit(**INNER)
@@ -122,7 +123,9 @@ def _extremes(
     K: Array,
     i: Array,
     j: Array,
+    share: Array,
     d: Array,
+    q: Array,
     lanes: Array,
     groups: Array,
     signs: Array,
@@ -137,16 +140,20 @@ def _extremes(
         lo = lanes[lane, 0]
         hi = lanes[lane, 1]
         g = lanes[lane, 2]
-        step = d if lanes[lane, 6] == 1 else 0.0
+        first = lanes[lane, 6] == 1
+        step = d if first else 0.0
+        keep = share if first else np.float32(1)
+        other = j if first else i
         a = lanes[lane, 3]
         if lanes[lane, 4] < 0:
             scan_one(
-                s[lo:hi], K[i, lo:hi], K[j, lo:hi], step, off[0, a + lo : a + hi], off[1, a + lo : a + hi], ends[g]
+                s[lo:hi], q[lo:hi], K[i, lo:hi], K[other, lo:hi], keep, step,
+                off[0, a + lo : a + hi], off[1, a + lo : a + hi], ends[g],
             )
         else:
             b = lanes[lane, 5]
             scan_two(
-                s[lo:hi], K[i, lo:hi], K[j, lo:hi], step,
+                s[lo:hi], q[lo:hi], K[i, lo:hi], K[other, lo:hi], keep, step,
                 off[0, a + lo : a + hi], off[1, a + lo : a + hi], off[0, b + lo : b + hi], off[1, b + lo : b + hi],
                 ends[g], ends[lanes[lane, 4]],
             )  # fmt: skip
@@ -185,6 +192,7 @@ def _worst_pair(ends_of: Array, cost: Array) -> Any:
 
 @njit(**INNER)
 def _partner(ki: Array, own: Array, sign: Array, reach: Array, t: Array, groups: Array, signs: Array, s: Array,
+             q: Array, qi: Array, conj: Array,
              off: Array, curvature32: Array, gains: Array, io: Array) -> Any:  # fmt: skip
     """Group and sample of the row at threshold t whose fall gains most together with the given rise; group -1: none."""
     best = np.int32(0)
@@ -198,7 +206,8 @@ def _partner(ki: Array, own: Array, sign: Array, reach: Array, t: Array, groups:
             down = off[1, groups[g, 3] + lo : groups[g, 3] + hi]
             far = np.float32(reach - signs[g, 0] * io[RHO])
             gain = second_order_gains(
-                s[lo:hi], ki[lo:hi], down, curvature32[lo:hi], np.float32(own + extra), far, gains
+                s[lo:hi], q[lo:hi], ki[lo:hi], down, curvature32[lo:hi], np.float32(own + extra), far, qi,
+                np.float32(conj), gains,
             )
             if gain > best:
                 best = gain
@@ -242,6 +251,10 @@ def smo(
     gains: Array,
     ends: Array,
     ends_of: Array,
+    q: Array,
+    member: Array,
+    weight: Array,
+    place: Array,
     io: Array,
 ) -> Any:
     """Steps until the largest violation is below io[EPS]; returns how it ended, numbers in ``io``.
@@ -253,11 +266,14 @@ def smo(
     row_i = 0
     row_j = 0
     d = 0.0
+    share = np.float32(1)
     ended = CONVERGED
     while True:
         rho = io[RHO]
-        _extremes(K, row_i, row_j, d, lanes, groups, signs, s, off, ends, ends_of, rho)
+        _extremes(K, row_i, row_j, share, d, q, lanes, groups, signs, s, off, ends, ends_of, rho)
         d = 0.0
+        share = np.float32(1)
+        row_j = row_i
         violation, t1, t2 = _worst_pair(ends_of, cost)
         io[VIOLATION] = violation
         if violation < io[EPS]:
@@ -278,7 +294,10 @@ def smo(
             break
         reach = ends_of[t1, 0] + cost[t1, t2]
         own = per_sample[0, i] + per_sample[1, i]
-        h, j = _partner(K[row_i], own, signs[g, 0], reach, t2, groups, signs, s, off, curvature32, gains, io)
+        conj = 0.0
+        if io[MEMBERS] > 0 and t1 == t2:
+            conj = 1.0 / io[BEND]
+        h, j = _partner(K[row_i], own, signs[g, 0], reach, t2, groups, signs, s, q, q[i], conj, off, curvature32, gains, io)
         if h < 0:
             ended = STUCK
             break
@@ -304,13 +323,98 @@ def smo(
         d = slope / (bend if bend > least else least)
         high = (per_sample[2, i] if signs[g, 0] > 0 else 0.0) - v[up]
         low = v[down_row] + (0.0 if signs[h, 0] > 0 else per_sample[2, j])
+        free = d < high and d < low
         d = high if high < d else d
         d = low if low < d else d
-        d = _bottleneck(edges, order, hop, t1, t2, d)
-        if _push(edges, order, hop, t1, t2, d) == 1:
-            _find_paths(edges, order, cost, hop)
-        v[up] = v[up] + d if d < high else (per_sample[2, i] if signs[g, 0] > 0 else 0.0)
-        v[down_row] = v[down_row] - d if d < low else (0.0 if signs[h, 0] > 0 else -per_sample[2, j])
+        if t1 != t2:
+            d = _bottleneck(edges, order, hop, t1, t2, d)
+            if _push(edges, order, hop, t1, t2, d) == 1:
+                _find_paths(edges, order, cost, hop)
+        n = np.int64(io[MEMBERS])
+        plain = True
+        if conj > 0.0:
+            c = np.float64(q[i]) - np.float64(q[j])
+            bend2 = bend - c * c * conj
+            if bend2 > 1e-3 * bend:
+                gamma = -c * conj
+                d2 = slope / bend2
+                # rows not yet members: treat i and j
+                at_i = place[up]
+                at_j = place[down_row]
+                wi = 1.0 + (gamma * weight[at_i] if at_i >= 0 else 0.0)
+                wj = -1.0 + (gamma * weight[at_j] if at_j >= 0 else 0.0)
+                lo_i = 0.0 if signs[g, 0] > 0 else -per_sample[2, i]
+                lo_j = 0.0 if signs[h, 0] > 0 else -per_sample[2, j]
+                room = (lo_i + per_sample[2, i] - v[up]) / wi if wi > 0 else (lo_i - v[up]) / wi if wi < 0 else 1e300
+                most = room
+                room = (lo_j + per_sample[2, j] - v[down_row]) / wj if wj > 0 else (lo_j - v[down_row]) / wj if wj < 0 else 1e300
+                most = room if room < most else most
+                for r in range(n):
+                    row = member[r, 0]
+                    if row != up and row != down_row:
+                        w = gamma * weight[r]
+                        x = v[row]
+                        lower = 0.0 if member[r, 1] > 0 else -per_sample[2, member[r, 2]]
+                        room = (lower + per_sample[2, member[r, 2]] - x) if w > 0 else x - lower
+                        aw = w if w > 0 else -w
+                        if room < most * aw:
+                            most = room / aw
+                if most > d2:  # not cut
+                    plain = False
+                    d = d2
+                    share = np.float32(gamma)
+                    for r in range(n):
+                        weight[r] *= gamma
+                        row = member[r, 0]
+                        if row != up and row != down_row:
+                            v[row] += d * weight[r]
+                    if at_i < 0:
+                        at_i = n
+                        member[n, 0] = up
+                        member[n, 1] = 1 if signs[g, 0] > 0 else -1
+                        member[n, 2] = i
+                        weight[n] = 0.0
+                        place[up] = n
+                        n += 1
+                    if at_j < 0:
+                        at_j = n
+                        member[n, 0] = down_row
+                        member[n, 1] = 1 if signs[h, 0] > 0 else -1
+                        member[n, 2] = j
+                        weight[n] = 0.0
+                        place[down_row] = n
+                        n += 1
+                    weight[at_i] = wi
+                    weight[at_j] = wj
+                    v[up] += d * wi
+                    v[down_row] += d * wj
+                    io[BEND] = bend2
+                    io[MEMBERS] = n
+                    if n > MOST_MEMBERS - 2:
+                        for r in range(n):
+                            place[member[r, 0]] = -1
+                        io[MEMBERS] = 0
+        if plain:
+            for r in range(n):
+                place[member[r, 0]] = -1
+            n = 0
+            share = np.float32(0)
+            v[up] = v[up] + d if d < high else (per_sample[2, i] if signs[g, 0] > 0 else 0.0)
+            v[down_row] = v[down_row] - d if d < low else (0.0 if signs[h, 0] > 0 else -per_sample[2, j])
+            if free and t1 == t2 and i != j and io[RHO_WEIGHT] == 0.0 and per_sample[1, i] == 0.0:
+                member[0, 0] = up
+                member[0, 1] = 1 if signs[g, 0] > 0 else -1
+                member[0, 2] = i
+                member[1, 0] = down_row
+                member[1, 1] = 1 if signs[h, 0] > 0 else -1
+                member[1, 2] = j
+                weight[0] = 1.0
+                weight[1] = -1.0
+                place[up] = 0
+                place[down_row] = 1
+                n = 2
+                io[BEND] = bend
+            io[MEMBERS] = n
         for side in range(2):
             c = g if side == 0 else h
             k = i if side == 0 else j
@@ -320,8 +424,6 @@ def smo(
                 _set_row(partner, groups[c, 3] + k, k, -signs[c, 0], signs[c, 1], per_sample, v, off)
         io[RHO] -= io[RHO_WEIGHT] * d * (signs[g, 0] - signs[h, 0])
         io[STEPS] += 1
-        if i == j:
-            d = 0.0
     return ended
 
 

@@ -16,12 +16,16 @@ _FAST: dict[str, Any] = {**INNER, "fastmath": {"contract", "arcp", "nsz"}}
 
 
 @njit(**_FAST)
-def scan_one(s: Array, ki: Array, kj: Array, d: Array, up: Array, down: Array, ends: Array) -> None:
-    """s += d (ki - kj); the largest residual that may rise and the smallest that may fall, as ordered integers."""
+def scan_one(
+    s: Array, q: Array, ki: Array, kj: Array, share: Array, d: Array, up: Array, down: Array, ends: Array
+) -> None:
+    """q = ki - kj + share q; s += d q; the largest residual that may rise and the smallest that may fall, as ordered integers."""
     a = np.int32(-2147483647)
     b = np.int32(2147483647)
     for k in range(s.shape[0]):
-        value = s[k] + d * (ki[k] - kj[k])
+        z = (ki[k] - kj[k]) + share * q[k]
+        q[k] = z
+        value = s[k] + d * z
         s[k] = value
         w = np.float32(value)
         x = np.float32(up[k] - w).view(np.int32)
@@ -37,8 +41,10 @@ def scan_one(s: Array, ki: Array, kj: Array, d: Array, up: Array, down: Array, e
 @njit(**_FAST)
 def scan_two(
     s: Array,
+    q: Array,
     ki: Array,
     kj: Array,
+    share: Array,
     d: Array,
     up: Array,
     down: Array,
@@ -50,10 +56,12 @@ def scan_two(
     """The same for two groups of one class in one pass."""
     a = np.int32(-2147483647)
     b = np.int32(2147483647)
-    p = a
-    q = b
+    a2 = a
+    b2 = b
     for k in range(s.shape[0]):
-        value = s[k] + d * (ki[k] - kj[k])
+        z = (ki[k] - kj[k]) + share * q[k]
+        q[k] = z
+        value = s[k] + d * z
         s[k] = value
         w = np.float32(value)
         x = np.float32(up[k] - w).view(np.int32)
@@ -64,18 +72,29 @@ def scan_two(
         b = x if x < b else b
         x = np.float32(up2[k] - w).view(np.int32)
         x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        p = x if x > p else p
+        a2 = x if x > a2 else a2
         x = np.float32(down2[k] - w).view(np.int32)
         x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        q = x if x < q else q
+        b2 = x if x < b2 else b2
     ends[0] = a
     ends[1] = b
-    ends2[0] = p
-    ends2[1] = q
+    ends2[0] = a2
+    ends2[1] = b2
 
 
 @njit(**_FAST)
-def gains(s: Array, ki: Array, down: Array, curvature: Array, own: Array, reach: Array, gains: Array) -> Any:
+def gains(
+    s: Array,
+    q: Array,
+    ki: Array,
+    down: Array,
+    curvature: Array,
+    own: Array,
+    reach: Array,
+    qi: Array,
+    conj: Array,
+    gains: Array,
+) -> Any:
     """Second-order choice: (reach - residual)^2 / (own + curvature - 2 ki) of the rows that may fall; the best."""
     best = np.int32(0)
     least = np.float32(1e-7) * own
@@ -84,6 +103,8 @@ def gains(s: Array, ki: Array, down: Array, curvature: Array, own: Array, reach:
         b = b if b > np.float32(0) else np.float32(0)
         b = b if down[k] < np.float32(1e29) else np.float32(0)
         a = own + curvature[k] - np.float32(2) * ki[k]
+        c = qi - np.float32(q[k])
+        a = a - conj * c * c
         a = a if a > least else least
         gain = np.float32(b * b / a)
         gains[k] = gain

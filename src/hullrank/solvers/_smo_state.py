@@ -125,6 +125,10 @@ class SmoState:
     gains: NDArray[np.float32]
     ends: NDArray[np.int32]
     ends_of: Floats
+    q: NDArray[np.float32]
+    member: Ints
+    weight: Floats
+    place: Ints
     io: Floats
 
     @property
@@ -145,7 +149,7 @@ class SmoState:
             ended = loops.smo(
                 self.cache.values, self.cache.slot, self.lanes, self.groups, self.signs, self.edges, self.order,
                 self.path_cost, self.hop, self.per_sample, self.curvature32, self.v, self.s, self.off, self.gains,
-                self.ends, self.ends_of, self.io,
+                self.ends, self.ends_of, self.q, self.member, self.weight, self.place, self.io,
             )  # fmt: skip
             if ended == loops.INDEFINITE:
                 raise indefinite()
@@ -155,6 +159,8 @@ class SmoState:
 
     def refresh(self) -> None:
         """Bring the tables up to date after the multipliers changed outside the loop."""
+        self.io[loops.MEMBERS] = 0.0
+        self.place[:] = -1
         loops.set_rows(self.groups, self.signs, self.per_sample, self.v, self.off)
 
     def levels(self) -> Floats:
@@ -268,7 +274,11 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
         gains=np.empty(m, dtype=np.float32),
         ends=np.zeros((problem.n_groups, 2), dtype=np.int32),
         ends_of=np.zeros((n, 3)),
-        io=np.zeros(8),
+        q=np.zeros(m, dtype=np.float32),
+        member=np.zeros((loops.MOST_MEMBERS, 3), dtype=np.int64),
+        weight=np.zeros(loops.MOST_MEMBERS),
+        place=np.full(rows, -1, dtype=np.int64),
+        io=np.zeros(10),
     )
     if problem.has_rho:
         weight = 10.0 * float(per_sample[0].mean())
