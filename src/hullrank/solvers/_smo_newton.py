@@ -3,38 +3,37 @@
 With x the change of the signed multipliers of the free rows, E their thresholds (and, under nu, their signs for rho), G
 the order constraints with a positive multiplier, whose change is tau, the step solves
 
-    M x = r + E theta,   E'x - G'tau = 0 (rho: nu - sum alpha),   G theta = gap,      M = K + curvature + ridge.
+    M x = r + E theta - (forces),   E'x - G'tau = 0 (rho: nu - sum alpha),   G theta = gap,   M = K + curvature + ridge
 
-Rows that would leave their box are pinned to it: many by another step on the others, few through the Schur complement.
-The result is brought back to the flow on the thresholds, and an exact line search along the segment follows: always
+within the boxes of the rows: a row that would leave its box is held at its bound by a force, and let go when the force
+turns out to pull it there, until neither happens (a primal-dual active set). One factor of M serves all of these turns:
+what a held row needs of it is cheap if the row stands late in it, so the rows that are next to a bound stand last. The
+result is brought back to the flow on the thresholds, and an exact line search along the segment follows: always
 feasible, the dual objective never falls.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.sparse import csr_array
 
 from hullrank.solvers import _smo_loops as loops
 from hullrank.solvers._smo_state import SmoState
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_PIN_ROUNDS = 4
-_MOST_PINNED = 0.1  # of the rows through the Schur complement; more are cheaper by another factorisation
-_MOST_FACES = 4
-_COLUMNS = 32  # of the inverse at a time
+_TURNS = 12
+_MOST_HELD = 0.3  # of the rows: with more it is too early for a Newton step
+_BLOCK = 256  # rows solved for at a time
 
 
 class FreeFace:
-    """The rows whose multiplier lies strictly inside its box, or those of them that are ``kept`` while others move."""
+    """The rows whose multiplier lies strictly inside its box."""
 
-    def __init__(self, state: SmoState, kept: tuple[Ints, Ints, Ints] | None = None) -> None:
+    def __init__(self, state: SmoState) -> None:
         self.state = state
-        self.rows, self.group, self.sample = rows, group, sample = kept or free_rows(state)
+        self.rows, self.group, self.sample = rows, group, sample = free_rows(state)
         self.sign = state.signs[group, 0]
         self.value = state.v[rows]
         bound = state.per_sample[2, sample]
@@ -47,51 +46,20 @@ class FreeFace:
         self.member[np.arange(len(rows)), state.groups[group, 0]] = 1.0
         if state.problem.has_rho:
             self.member[:, -1] = self.sign
-        self.distinct, self.where = np.unique(sample, return_inverse=True)
+        distinct, where = np.unique(sample, return_inverse=True)
+        room = np.zeros(len(distinct))
+        np.maximum.at(room, where, np.minimum(self.value - self.lower, self.upper - self.value))
+        last = np.argsort(-room)
+        self.distinct, self.where = distinct[last], np.argsort(last)[where]
         self.count = np.bincount(self.where)
-        share = (1.0 / self.count[self.where], (self.where, np.arange(len(rows))))
-        self._share = csr_array(share, shape=(len(self.distinct), len(rows)))
         paired = (state.groups[group, 4] > loops.NO_ROW // 2) & (self.count[self.where] > 1)
         curvature = state.per_sample[1, sample]
         self.curvature_of_mean = np.where(paired, 0.0, curvature)
         self.curvature_of_difference = np.where(paired, 2.0 * curvature, curvature)
 
-    def without(self, out: NDArray[np.bool_], change: Floats, scores: Floats) -> "FreeFace":
-        """The face of the other rows once those that are ``out`` have changed, and with them all scores."""
-        state = self.state
-        rest = FreeFace(state, (self.rows[~out], self.group[~out], self.sample[~out]))
-        moved = np.zeros(len(state.v))
-        moved[self.rows[out]] = change[out]
-        partner = state.groups[rest.group, 4] + rest.sample
-        coupled = np.where(partner >= 0, moved[np.maximum(partner, 0)], 0.0)
-        rest.residual = self.residual[~out] - scores[rest.sample] + state.per_sample[1, rest.sample] * coupled
-        rest.owed = self.owed + self.member[out].T @ change[out]
-        return rest
-
     def average(self, R: Floats) -> Floats:
         """Mean over the rows of each distinct sample."""
-        mean: Floats = self._share @ R
-        return mean
-
-    def solver(self, gram: Any, ridge: float, dtype: Any) -> Callable[[Floats], Floats] | None:
-        """R -> M^-1 R, in the memory of ``gram``; rows of one sample share a kernel row, so each is factored once."""
-        unit = max(float(np.mean(gram.diagonal())), 1e-300)
-        M = gram.T  # the same matrix, in the order that LAPACK overwrites in place
-        mean_curvature = np.zeros(len(self.distinct))
-        mean_curvature[self.where] = self.curvature_of_mean
-        M[np.diag_indices(len(M))] += ((mean_curvature + ridge) / self.count).astype(dtype)
-        potrf, potrs = (lapack.spotrf, lapack.spotrs) if dtype == np.float32 else (lapack.dpotrf, lapack.dpotrs)
-        factor, failed = potrf(M, lower=1, overwrite_a=1, clean=0)
-        if failed:
-            return None
-        stiffness = np.maximum(self.curvature_of_difference + ridge, 1e-5 * unit)
-
-        def inverse(R: Floats) -> Floats:
-            mean = self.average(R)
-            totals = potrs(factor, np.asarray(mean, dtype=dtype, order="F"), lower=1)[0].astype(np.float64)
-            return (totals / self.count[:, None])[self.where] + (R - mean[self.where]) / stiffness[:, None]
-
-        return inverse
+        return np.stack([np.bincount(self.where, column) for column in R.T], axis=1) / self.count[:, None]
 
     def outside(self, change: Floats) -> NDArray[np.bool_]:
         """Rows that the change would push out of their box."""
@@ -125,47 +93,100 @@ def row_levels(state: SmoState, group: Ints, sample: Ints) -> Floats:
     return sign * (offset - state.per_sample[1, sample] * total)
 
 
+class Factor:
+    """M of a face as L L', in the memory of ``gram``: the kernel matrix of its distinct samples.
+
+    Rows of one sample share a kernel row: M^-1 R is that of their means, plus what each differs from it by its stiffness.
+    """
+
+    def __init__(self, face: FreeFace, gram: Floats, ridge: float) -> None:
+        self.face = face
+        unit = max(float(np.mean(gram.diagonal())), 1e-300)
+        M = gram.T  # the same matrix, in the order that LAPACK overwrites in place
+        mean_curvature = np.zeros(len(face.distinct))
+        mean_curvature[face.where] = face.curvature_of_mean
+        M[np.diag_indices(len(M))] += (mean_curvature + ridge) / face.count
+        self._L, failed = lapack.dpotrf(M, lower=1, overwrite_a=1, clean=0)
+        self.failed = bool(failed)
+        self.stiffness = np.maximum(face.curvature_of_difference + ridge, 1e-5 * unit)
+
+    def forward(self, R: Floats) -> Floats:
+        """L^-1 of the means of R."""
+        y: Floats = lapack.dtrtrs(self._L, np.asfortranarray(self.face.average(R)), lower=1)[0]
+        return y
+
+    def forward_units(self, rows: Ints) -> Floats:
+        """L^-1 of the means of unit vectors; nothing stands above a unit, so late rows are cheap."""
+        face, L = self.face, self._L
+        at = face.where[rows]
+        early = np.argsort(at)
+        at = at[early]
+        Y = np.zeros((len(L), len(rows)))
+        Y[at, np.arange(len(rows))] = 1.0 / face.count[at]
+        top = int(at[0])
+        for start in range(top, len(L), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            active = int(np.searchsorted(at, start + _BLOCK))
+            right = Y[block, :active]
+            right -= L[block, top:start] @ Y[top:start, :active]
+            right[...] = lapack.dtrtrs(L[block, block], right, lower=1)[0]
+        back = np.empty_like(early)
+        back[early] = np.arange(len(rows))
+        return Y[:, back]
+
+    def backward(self, y: Floats) -> Floats:
+        """What the rows get from y = L^-1 of their means."""
+        share: Floats = (lapack.dtrtrs(self._L, y, lower=1, trans=1)[0] / self.face.count)[self.face.where]
+        return share
+
+    def apart(self, R: Floats) -> Floats:
+        """What the rows get from their distance to the mean of their sample."""
+        return (R - self.face.average(R)[self.face.where]) / self.stiffness[:, None]
+
+
+    def apart_units(self, rows: Ints, others: Ints) -> Floats:
+        """The same for unit vectors of ``others``, at ``rows``."""
+        where = self.face.where
+        same = where[rows][:, None] == where[others]
+        return ((rows[:, None] == others) - same / self.face.count[where[others]]) / self.stiffness[others]
+
+
 def newton_step(
     face: FreeFace,
-    kernel: Callable[[Ints], Any],
+    gram: Floats,
     ridge: float,
-    dtype: Any,
     times: Callable[[FreeFace, Floats], Floats],
     least: float = 0.0,
 ) -> float:
     """One step on the face, in place; the length taken (0: none, or shorter than ``least``).
 
-    ``kernel(samples)`` is a fresh matrix over them; ``times(face, x)`` the change of all scores for a change of rows.
+    ``gram`` is the kernel matrix of its distinct samples, whose memory the step uses; ``times(face, x)`` the change of
+    all scores for a change of rows.
     """
-    state, whole = face.state, face
-    total = np.zeros(len(whole.rows))
-    kept = np.arange(len(whole.rows))
-    for attempt in range(_MOST_FACES):
-        inverse = face.solver(kernel(face.distinct), ridge, dtype)
-        if inverse is None:
-            return 0.0
-        change, theta, tight, tau = _solve_face(face, inverse)
-        out = face.outside(change)
-        change = total[kept] = face.clipped(change)
-        if np.count_nonzero(out) <= _MOST_PINNED * len(out) or out.all() or attempt == _MOST_FACES - 1:
-            break
-        pinned = np.where(out, change, 0.0)
-        face, kept = face.without(out, change, times(face, pinned)), kept[~out]
-    restored = _restore_flow(whole, total, tight, tau)
+    state = face.state
+    factor = Factor(face, gram, ridge)
+    solved = None if factor.failed else _solve_face(face, factor)
+    if solved is None:
+        return 0.0
+    change, theta, tight, tau = solved
+    restored = _restore_flow(face, face.clipped(change), tight, tau)
     if restored is None:
         return 0.0
-    step = _search(whole, restored[0], tight, restored[1], times, least)
+    step = _search(face, restored[0], tight, restored[1], times, least)
     if state.problem.has_rho:
         state.io[loops.RHO] += step * (theta[-1] - state.io[loops.RHO])
     return step
 
 
-def _solve_face(face: FreeFace, inverse: Callable[[Floats], Floats]) -> tuple[Floats, Floats, Ints, Floats]:
+def _solve_face(face: FreeFace, factor: Factor) -> tuple[Floats, Floats, Ints, Floats] | None:
     """Change of the rows, thresholds, the order constraints that stay tight, and the change of their multipliers."""
     order = face.state.order[1]
     tight = np.flatnonzero(order > 0)
     while True:
-        change, theta, tau = _solve_pinned(face, inverse, tight)
+        solved = _solve_box(face, factor, tight)
+        if solved is None:
+            return None
+        change, theta, tau = solved
         falling = order[tight] + tau < 0
         if not falling.any():
             return change, theta, tight, tau
@@ -181,38 +202,77 @@ def _constraints(face: FreeFace, tight: Ints) -> tuple[Floats, Floats]:
     return G, state.order[0, tight]
 
 
-def _solve_pinned(face: FreeFace, inverse: Callable[[Floats], Floats], tight: Ints) -> tuple[Floats, Floats, Floats]:
-    n, size = face.member.shape[1], len(face.rows)
+class Sources:
+    """What M^-1 is applied to: residuals, thresholds, and unit vectors of rows that were held at some turn.
+
+    ``products`` are those of all pairs of sources with M^-1 between them.
+    """
+
+    def __init__(self, face: FreeFace, factor: Factor) -> None:
+        self.face, self.factor = face, factor
+        self.given = np.column_stack([face.residual, face.member])
+        self.rows: Ints = np.zeros(0, dtype=np.int64)
+        self.Y = factor.forward(self.given)
+        self.products = self.Y.T @ self.Y + self.given.T @ factor.apart(self.given)
+
+    def add(self, rows: Ints) -> None:
+        """Unit vectors of more rows."""
+        Y, old = self.factor.forward_units(rows), len(self.products)
+        size = old + len(rows)
+        products = np.empty((size, size))
+        products[:old, :old] = self.products
+        products[:old, old:] = self.Y.T @ Y
+        products[:old, old:] += np.concatenate([self.factor.apart(self.given)[rows].T, self.factor.apart_units(self.rows, rows)])
+        products[old:, :old] = products[:old, old:].T
+        products[old:, old:] = Y.T @ Y + self.factor.apart_units(rows, rows)
+        self.Y, self.products = np.concatenate([self.Y, Y], axis=1), products
+        self.rows = np.concatenate([self.rows, rows])
+
+    def solve(self, weights: Floats) -> Floats:
+        """M^-1 of the weighted sum of the sources."""
+        n = self.given.shape[1]
+        total = self.given @ weights[:n]
+        total[self.rows] += weights[n:]
+        return self.factor.backward(self.Y @ weights) + self.factor.apart(total[:, None])[:, 0]
+
+
+def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Floats, Floats] | None:
+    """Change of the rows within their boxes, thresholds, change of the tight multipliers; None: too many were held."""
+    n, k = face.member.shape[1], len(tight)
     G, gap = _constraints(face, tight)
-    Z = inverse(np.column_stack([face.residual, face.member]))
-    pins, pinned_change, columns = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((size, 0))
-    for attempt in range(_PIN_ROUNDS + 1):
-        # x = Z0 + Z_E theta - columns force;  E'x - G'tau = -owed, G theta = gap, x[pins] = pinned_change
-        k, p = len(tight), len(pins)
+    sources = Sources(face, factor)
+    side = np.zeros(len(face.rows), dtype=np.int64)  # 1: held at the upper bound, -1: at the lower
+    for turn in range(_TURNS + 1):
+        # x = M^-1 (r + E theta - forces);  E'x - G'tau = -owed, G theta = gap, x[held] = what is left to the bound
+        held = np.flatnonzero(side[sources.rows])
+        rows = sources.rows[held]
+        left = np.where(side[rows] > 0, face.upper[rows], face.lower[rows]) - face.value[rows]
+        use = np.concatenate([np.arange(1, n + 1), n + 1 + held])
+        p = len(rows)
         A = np.zeros((n + k + p, n + k + p))
-        A[:n, :n] = face.member.T @ Z[:, 1:]
+        flip = np.concatenate([np.ones(n), -np.ones(p)])
+        at = np.concatenate([np.arange(n), n + k + np.arange(p)])
+        A[np.ix_(at, at)] = flip[:, None] * sources.products[np.ix_(use, use)] * flip
         A[:n, n : n + k], A[n : n + k, :n] = -G.T, -G
-        A[:n, n + k :], A[n + k :, :n] = -Z[pins, 1:].T, -Z[pins, 1:]
-        A[n + k :, n + k :] = columns[pins]
-        right = np.concatenate([-face.owed - face.member.T @ Z[:, 0], -gap, Z[pins, 0] - pinned_change])
-        solution = _solve_small(A, right)
-        change = Z[:, 0] + Z[:, 1:] @ solution[:n] - columns @ solution[n + k :]
-        out = face.outside(change)
-        out[pins] = False
-        new = np.flatnonzero(out)
-        if not len(new) or p + len(new) > _MOST_PINNED * size or attempt == _PIN_ROUNDS:
-            return change, solution[:n], solution[n : n + k]
-        parts = [new[at : at + _COLUMNS] for at in range(0, len(new), _COLUMNS)]
-        columns = np.concatenate([columns, *(inverse(_unit_columns(size, part)) for part in parts)], axis=1)
-        pins = np.concatenate([pins, new])
-        pinned_change = np.concatenate([pinned_change, face.clipped(change)[new]])
-    raise AssertionError("unreachable")
-
-
-def _unit_columns(size: int, at: Ints) -> Floats:
-    unit = np.zeros((size, len(at)))
-    unit[at, np.arange(len(at))] = 1.0
-    return unit
+        reached = sources.products[use, 0]
+        right = np.concatenate([-face.owed - reached[:n], -gap, reached[n:] - left])
+        theta, tau, force = np.split(_solve_small(A, right), [n, n + k])
+        weights = np.zeros(len(sources.products))
+        weights[0], weights[1 : n + 1], weights[n + 1 + held] = 1.0, theta, -force
+        change = sources.solve(weights)
+        change[rows] = left
+        above, below = face.value + change > face.upper, face.value + change < face.lower
+        pulled = rows[force * side[rows] < 0]
+        if not (len(pulled) or above.any() or below.any()):
+            break
+        side[pulled] = 0
+        side[above], side[below] = 1, -1
+        new = np.setdiff1d(np.flatnonzero(side), sources.rows)
+        if len(sources.rows) + len(new) > _MOST_HELD * len(side):
+            return None
+        if len(new):
+            sources.add(new)
+    return change, theta, tau
 
 
 def _solve_small(A: Floats, right: Floats) -> Floats:

@@ -12,6 +12,7 @@ from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import RowLayout
 
 Floats = NDArray[np.float64]
+_SHARES = (0.0, 0.06, 0.25, 0.5, 1.0)  # of the violation, by which the weights may be stretched
 
 
 def best_primal(
@@ -23,17 +24,19 @@ def best_primal(
         lost, theta = min(((_lost(problem, layout, s, each), each) for each in candidates), key=lambda pair: pair[0])
         stretch = max(0.0, -lost) / square if square > 0 else 0.0
         return stretch, stretch * theta
-    stretches = [1.0]
-    if problem.charge is Charge.HINGE:
-        stretches += [1.0 + share * min(violation, 1.0) for share in (0.25, 0.5, 1.0)]
-    theta = problem.raise_thresholds(theta)
 
     def objective(stretch: float, thresholds: Floats) -> float:
         return 0.5 * stretch**2 * square + _lost(problem, layout, stretch * s, thresholds)
 
-    stretch = min(stretches, key=lambda each: objective(each, each * theta))
-    candidates = [problem.raise_thresholds(each) for each in _candidates(problem, layout, stretch * s, stretch * theta)]
-    return stretch, min(candidates, key=lambda each: objective(stretch, each))
+    def best_thresholds(stretch: float, theta: Floats) -> Floats:
+        feasible = [problem.raise_thresholds(each) for each in _candidates(problem, layout, stretch * s, theta)]
+        return min(feasible, key=lambda each: objective(stretch, each))
+
+    theta = best_thresholds(1.0, theta)
+    if problem.charge is not Charge.HINGE:
+        return 1.0, theta
+    stretch = min((1.0 + share * min(violation, 1.0) for share in _SHARES), key=lambda each: objective(each, each * theta))
+    return stretch, theta if stretch == 1.0 else best_thresholds(stretch, stretch * theta)
 
 
 def _lost(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats) -> float:

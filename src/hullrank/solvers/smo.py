@@ -6,9 +6,7 @@ sequential steps since the last one have cost as much as it will. Kernel rows ar
 and recomputed from float64 kernel values before an answer is believed, so their error is that of the last steps only.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +31,9 @@ _FALL = 0.3  # of the demanded violation from one level to the next
 _FIRST = 100.0  # the first demand, in tolerances
 _FLOPS = 3e10  # of a Newton step, per second
 _WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
+_PATIENCE = 2.0
+_RIDGE = 1e-7
+_SETTLED = 0.2
 _CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
 _SECONDS_PER_STEP = 2e-6, 1.2e-9  # of a sequential step: fixed, and per sample
 
@@ -104,7 +105,9 @@ class Descent:
         self.exact = False  # whether the point was graded by float64 kernel values
         self.spent = 0.0  # seconds of sequential steps since the last Newton step, by the model above
         self.face_size = 0
-        self.damping = 1.0
+        self.size = 1e-300
+        self.level_cost = 0.0
+        self.face = np.zeros(0, dtype=np.int64)
         self.clean = False  # whether the last Newton step went its whole way
 
     @property
@@ -120,13 +123,15 @@ class Descent:
         for self.rounds in range(1, max_iter + 1):
             moving = self.step(eps)
             reached = self.state.violation <= eps
-            newton = not reached and self.newton(forced=not moving)
-            if reached or newton:
+            if reached:
                 self.grade()
+            newton = not (reached and self.gap <= self.tol) and self.newton(reached, forced=not moving)
+            if newton:
+                self.grade()
+            if (reached or newton) and self.gap <= self.tol:
+                self.refresh()
                 if self.gap <= self.tol:
-                    self.refresh()
-                    if self.gap <= self.tol:
-                        return Status.CONVERGED
+                    return Status.CONVERGED
             if not (moving or newton):
                 stuck += 1
                 self.refresh()
@@ -147,7 +152,7 @@ class Descent:
         if self.spent > _CLEAN * self.price(1):
             self.face_size = len(np.unique(free_rows(self.state)[2]))
         seconds = _SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m
-        left = int(np.clip((self.price(self.face_size) - self.spent) / seconds, m // 4 + 10, 30 * m + 1000))
+        left = int(np.clip((_PATIENCE * self.price(self.face_size) - self.spent) / seconds, m // 4 + 10, 30 * m + 1000))
         moving = True
         self.exact = False
         while left > 0 and moving and self.state.violation > eps:
@@ -156,7 +161,9 @@ class Descent:
             before = state.steps
             moving = state.run(eps, min(left, m))
             left -= state.steps - before
-            self.spent += (state.steps - before) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m)
+            cost = (state.steps - before) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m)
+            self.spent += cost
+            self.level_cost += cost
             if state.problem.has_rho:  # method of multipliers for sum alpha = nu
                 state.io[loops.RHO] -= state.io[loops.RHO_WEIGHT] * state.flow_residual()[-1]
         return moving
@@ -179,63 +186,46 @@ class Descent:
             return max(self.price(1), 2.0 * m * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m))
         return (_CLEAN if self.clean else 1.0) * (1e-2 + 2e-8 * size**2 + size**3 / 3 / _FLOPS)
 
-    def newton(self, forced: bool) -> bool:
+    def worthwhile(self, face: FreeFace, reached: bool) -> bool:
+        price = self.price(len(face.distinct))
+        if not reached:
+            return self.spent >= _PATIENCE * price
+        rows = self.focus.rows[face.rows]
+        changed = len(np.setxor1d(rows, self.face, assume_unique=True))
+        self.face = rows
+        cost, self.level_cost = self.level_cost, 0.0
+        levels = np.log(self.gap / self.tol) / np.log(1 / _FALL)
+        return bool(changed <= _SETTLED * len(rows) and price <= levels * cost)
+
+    def newton(self, reached: bool, forced: bool) -> bool:
         """A Newton step, if it is worth its cost (``forced``: whatever it costs); whether it moved."""
         state = self.state
         face = FreeFace(state)
         n = len(face.distinct)
-        if n < 2 or not (forced or self.spent >= self.price(n)):
+        if n < 2 or not (self.worthwhile(face, reached) or forced):
             return False
         self.spent = 0.0
-        unit = max(float(state.per_sample[0].mean()), 1e-300)
-        bound = float(np.median(state.per_sample[2, face.sample]))
-        if bound > 1e29:
-            bound = max(float(np.abs(face.value).max()), 1e-300)
-        # a ridge of violation / bound lets multipliers move by about their bound
-        ridge = max((1e-9 if forced else 1e-5) * unit, self.damping * state.violation / bound)
-        dtype = np.float32 if ridge >= 1e-5 * unit * np.sqrt(n) else np.float64
-        exact = forced or state.violation < self.float32_error()
-        if exact and not self.exact:
+        noise = self.float32_error() * float(np.minimum(state.per_sample[2, face.sample], np.abs(face.value)).sum())
+        if not self.exact and (forced or noise > 0.1 * self.tol * self.size):
             self.focus.rescore()
             face = FreeFace(state)
-        times = self._times(exact)
-        length = newton_step(face, self._kernel(dtype), ridge, dtype, times, 0.0 if forced else _WORTHWHILE)
+        K = state.cache.lend(n * n).reshape(n, n)
+        self.focus.gram.take(face.distinct).blocks(np.float64).fill(None, K)
+        ridge = _RIDGE * max(float(state.per_sample[0].mean()), 1e-300)
+        length = newton_step(face, K, ridge, self.times, 0.0 if forced else _WORTHWHILE)
         self.clean = length > 0.9
-        self.damping = min(self.damping * 4.0, 10.0) if length < 0.5 else self.damping
-        self.damping = max(self.damping / 5.0, 1e-2) if self.clean else self.damping
         state.run(1e30, 0)
         return length > 0
+
+    def times(self, face: FreeFace, change: Floats) -> Floats:
+        """How a change of a face's multipliers changes all scores."""
+        total = np.zeros(len(self.state.s))
+        total[face.distinct] = np.bincount(face.where, change)
+        return self.focus.gram.times(total)
 
     def float32_error(self) -> float:
         """What the rounding of kernel rows may do to the scores."""
         return 2.0**-21 * float(np.linalg.norm(self.state.beta)) * float(self.state.per_sample[0].max())
-
-    def _kernel(self, dtype: Any) -> Callable[[Ints], Any]:
-        """Kernel matrices over samples."""
-
-        def kernel(samples: Ints) -> Any:
-            K = np.empty((len(samples), len(samples)), dtype=dtype)
-            self.focus.gram.take(samples).blocks(dtype).fill(None, K)
-            return K
-
-        return kernel
-
-    def _times(self, exact: bool) -> Callable[[FreeFace, Floats], Floats]:
-        """How a change of a face's multipliers changes all scores."""
-        state = self.state
-
-        def times(face: FreeFace, change: Floats) -> Floats:
-            moved = np.bincount(face.where, change, len(face.distinct))
-            total = np.zeros(len(state.s))
-            if exact or len(face.distinct) > state.cache.capacity:
-                total[face.distinct] = moved
-                return self.focus.gram.times(total)
-            hot = np.flatnonzero(moved)
-            state.cache.require(face.distinct[hot])
-            loops.add_rows(state.cache.values, state.cache.slot[face.distinct[hot]], moved[hot], total)
-            return total
-
-        return times
 
     def grade(self) -> None:
         """The certificate of the present point, by the scores at hand; of a part only an estimate of the gap."""
