@@ -29,11 +29,11 @@ _BLOCK = 256  # rows solved for at a time
 
 
 class FreeFace:
-    """The rows whose multiplier lies strictly inside its box."""
+    """The rows whose multiplier lies strictly inside its box, and those that would leave its bound."""
 
     def __init__(self, state: SmoState) -> None:
         self.state = state
-        self.rows, self.group, self.sample = rows, group, sample = free_rows(state)
+        self.rows, self.group, self.sample = rows, group, sample = face_rows(state)
         self.sign = state.signs[group, 0]
         self.value = state.v[rows]
         bound = state.per_sample[2, sample]
@@ -73,10 +73,31 @@ class FreeFace:
 
 def free_rows(state: SmoState) -> tuple[Ints, Ints, Ints]:
     """Row, group and sample of the rows strictly inside their box."""
+    up, down = state.off
+    return _gather(state, (up > -1e29) & (down < 1e29))
+
+
+def face_rows(state: SmoState) -> tuple[Ints, Ints, Ints]:
+    """The same, with the rows at a bound that would leave it for the thresholds of those inside."""
+    rows, group, sample = free_rows(state)
+    threshold = state.groups[group, 0]
+    residual = state.off[0, rows] - state.s[sample]
+    up, down = state.off
+    chosen = np.zeros(len(state.v), dtype=bool)
+    chosen[rows] = True
+    for t, lo, hi, base, _ in state.groups.tolist():
+        inside = residual[threshold == t]
+        if len(inside):
+            here = state.s[lo:hi] + np.median(inside)
+            at = slice(base + lo, base + hi)
+            chosen[at] |= (up[at] > here) | (down[at] < here)
+    return _gather(state, chosen)
+
+
+def _gather(state: SmoState, chosen: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints]:
     rows, groups, samples = [], [], []
     for g, (_, lo, hi, base, _) in enumerate(state.groups.tolist()):
-        up, down = state.off[:, base + lo : base + hi]
-        found = np.flatnonzero((up > -1e29) & (down < 1e29)) + lo
+        found = np.flatnonzero(chosen[base + lo : base + hi]) + lo
         rows.append(found + base)
         groups.append(np.full(len(found), g))
         samples.append(found)
@@ -158,7 +179,7 @@ def newton_step(
     times: Callable[[FreeFace, Floats], Floats],
     least: float = 0.0,
 ) -> float:
-    """One step on the face, in place; the length taken (0: none, or shorter than ``least``).
+    """One step on the face, in place; the length taken (0: none or shorter than ``least``; -1: too many were held).
 
     ``gram`` is the kernel matrix of its distinct samples, whose memory the step uses; ``times(face, x)`` the change of
     all scores for a change of rows.
@@ -167,7 +188,7 @@ def newton_step(
     factor = Factor(face, gram, ridge)
     solved = None if factor.failed else _solve_face(face, factor)
     if solved is None:
-        return 0.0
+        return -1.0
     change, theta, tight, tau = solved
     restored = _restore_flow(face, face.clipped(change), tight, tau)
     if restored is None:

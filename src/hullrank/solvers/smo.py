@@ -32,7 +32,6 @@ _FIRST = 100.0  # the first demand, in tolerances
 _FLOPS = 3e10  # of a Newton step, per second
 _WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
 _PATIENCE = 2.0
-_RIDGE = 1e-7
 _SETTLED = 0.2
 _CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
 _SECONDS_PER_STEP = 2e-6, 1.2e-9  # of a sequential step: fixed, and per sample
@@ -106,6 +105,7 @@ class Descent:
         self.spent = 0.0  # seconds of sequential steps since the last Newton step, by the model above
         self.face_size = 0
         self.size = 1e-300
+        self.damping = 1e-3
         self.level_cost = 0.0
         self.face = np.zeros(0, dtype=np.int64)
         self.clean = False  # whether the last Newton step went its whole way
@@ -127,7 +127,7 @@ class Descent:
                 self.grade()
             newton = not (reached and self.gap <= self.tol) and self.newton(reached, forced=not moving)
             if newton:
-                self.grade()
+                self.follow()
             if (reached or newton) and self.gap <= self.tol:
                 self.refresh()
                 if self.gap <= self.tol:
@@ -140,6 +140,15 @@ class Descent:
             if reached:
                 eps = self.next_level(eps)
         return Status.MAX_ITER
+
+    def follow(self) -> None:
+        """Grade a Newton step and go on with others as long as they are quick to close the gap."""
+        self.grade()
+        gap = np.inf
+        while self.clean and self.tol < self.gap < 0.3 * gap:
+            gap = self.gap
+            if self.newton(False, forced=True):
+                self.grade()
 
     def next_level(self, eps: float) -> float:
         """The next violation to demand; the gap of a hinge falls with it, so the last level need not overshoot."""
@@ -209,10 +218,17 @@ class Descent:
         if not self.exact and (forced or noise > 0.1 * self.tol * self.size):
             self.focus.rescore()
             face = FreeFace(state)
-        K = state.cache.lend(n * n).reshape(n, n)
-        self.focus.gram.take(face.distinct).blocks(np.float64).fill(None, K)
-        ridge = _RIDGE * max(float(state.per_sample[0].mean()), 1e-300)
-        length = newton_step(face, K, ridge, self.times, 0.0 if forced else _WORTHWHILE)
+            n = len(face.distinct)
+        unit, bound = max(float(state.per_sample[0].mean()), 1e-300), float(np.median(face.upper - face.lower))
+        while True:
+            K = state.cache.lend(n * n).reshape(n, n)
+            self.focus.gram.take(face.distinct).blocks(np.float64).fill(None, K)
+            ridge = max(1e-9 * unit, self.damping * state.violation / bound)
+            length = newton_step(face, K, ridge, self.times, 0.0 if forced else _WORTHWHILE)
+            if length >= 0 or self.damping >= 1.0:
+                break
+            self.damping *= 30.0
+        self.damping = max(self.damping / 10.0, 1e-4) if length > 0.9 else self.damping
         self.clean = length > 0.9
         state.run(1e30, 0)
         return length > 0
