@@ -16,6 +16,7 @@ from hullrank.solvers._smo_state import SmoState, make_state
 
 Ints = NDArray[np.int64]
 _MARGIN = 1.0  # in violations: how far from leaving its bound a sample rests
+_LEAST = 1000  # samples, of which it pays to let some rest
 _FEW = 0.75  # of the samples: it pays to go on with so many
 
 
@@ -34,7 +35,7 @@ class Focus:
     def movable(self) -> Ints | None:
         """The samples of the present state that can still move, if they are few."""
         state = self.state
-        if self.whole.problem.homogeneous:
+        if self.whole.problem.homogeneous or len(state.s) < _LEAST:
             return None
         eager = state.eagerness()
         moving = eager > -_MARGIN * state.violation

@@ -33,7 +33,8 @@ class FreeFace:
 
     def __init__(self, state: SmoState) -> None:
         self.state = state
-        self.rows, self.group, self.sample = rows, group, sample = face_rows(state)
+        self.rows = rows = face_rows(state)
+        self.group, self.sample = group, sample = state.layout.row_group[rows], state.layout.row_sample[rows]
         self.sign = state.signs[group, 0]
         self.value = state.v[rows]
         bound = state.per_sample[2, sample]
@@ -71,37 +72,25 @@ class FreeFace:
         return np.clip(self.value + change, self.lower, self.upper) - self.value
 
 
-def free_rows(state: SmoState) -> tuple[Ints, Ints, Ints]:
-    """Row, group and sample of the rows strictly inside their box."""
-    up, down = state.off
-    return _gather(state, (up > -1e29) & (down < 1e29))
+def free_rows(state: SmoState) -> Ints:
+    """The rows strictly inside their box."""
+    return np.flatnonzero((state.off[0] > -1e29) & (state.off[1] < 1e29))
 
 
-def face_rows(state: SmoState) -> tuple[Ints, Ints, Ints]:
+def face_rows(state: SmoState) -> Ints:
     """The same, with the rows at a bound that would leave it for the thresholds of those inside."""
-    rows, group, sample = free_rows(state)
-    threshold = state.groups[group, 0]
-    residual = state.off[0, rows] - state.s[sample]
-    up, down = state.off
-    chosen = np.zeros(len(state.v), dtype=bool)
-    chosen[rows] = True
-    for t, lo, hi, base, _ in state.groups.tolist():
-        inside = residual[threshold == t]
+    rows = free_rows(state)
+    threshold = state.problem.threshold[state.layout.row_group]
+    residual = state.off[0, rows] - state.s[state.layout.row_sample[rows]]
+    level = np.full(state.problem.n_thresholds, np.nan)
+    for t in range(len(level)):
+        inside = residual[threshold[rows] == t]
         if len(inside):
-            here = state.s[lo:hi] + np.median(inside)
-            at = slice(base + lo, base + hi)
-            chosen[at] |= (up[at] > here) | (down[at] < here)
-    return _gather(state, chosen)
-
-
-def _gather(state: SmoState, chosen: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints]:
-    rows, groups, samples = [], [], []
-    for g, (_, lo, hi, base, _) in enumerate(state.groups.tolist()):
-        found = np.flatnonzero(chosen[base + lo : base + hi]) + lo
-        rows.append(found + base)
-        groups.append(np.full(len(found), g))
-        samples.append(found)
-    return np.concatenate(rows), np.concatenate(groups), np.concatenate(samples)
+            level[t] = np.partition(inside, len(inside) // 2)[len(inside) // 2]
+    here = state.s[state.layout.row_sample] + level[threshold]
+    wanting = (state.off[0] > here) | (state.off[1] < here)
+    wanting[rows] = True
+    return np.flatnonzero(wanting)
 
 
 def row_levels(state: SmoState, group: Ints, sample: Ints) -> Floats:

@@ -28,6 +28,7 @@ Ints = NDArray[np.int64]
 
 MOST_THRESHOLDS = 200
 _FALL = 0.3  # of the demanded violation from one level to the next
+_LOWEST = 0.05
 _FIRST = 100.0  # the first demand, in tolerances
 _FLOPS = 3e10  # of a Newton step, per second
 _WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
@@ -104,7 +105,7 @@ class Descent:
         self.exact = False  # whether the point was graded by float64 kernel values
         self.spent = 0.0  # seconds of sequential steps since the last Newton step, by the model above
         self.face_size = 0
-        self.size = 1e-300
+        self.size = 0.0  # of the objective, once it is known
         self.damping = 1e-3
         self.level_cost = 0.0
         self.face = np.zeros(0, dtype=np.int64)
@@ -118,7 +119,7 @@ class Descent:
     def run(self, max_iter: int) -> Status:
         """Descend until the certificate says that it is enough."""
         self.state.run(1e30, 0)
-        eps = float(np.clip(_FIRST * self.tol, _FALL**2, _FALL)) * max(self.state.violation, 0.0)
+        eps = float(np.clip(_FIRST * self.tol, _LOWEST, _FALL)) * max(self.state.violation, 0.0)
         stuck = 0
         for self.rounds in range(1, max_iter + 1):
             moving = self.step(eps)
@@ -159,7 +160,7 @@ class Descent:
         """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
         m = len(self.state.s)
         if self.spent > _CLEAN * self.price(1):
-            self.face_size = len(np.unique(free_rows(self.state)[2]))
+            self.face_size = self.free_samples(free_rows(self.state))
         seconds = _SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m
         left = int(np.clip((_PATIENCE * self.price(self.face_size) - self.spent) / seconds, m // 4 + 10, 30 * m + 1000))
         moving = True
@@ -168,7 +169,7 @@ class Descent:
             self.narrow()
             state, m = self.state, len(self.state.s)
             before = state.steps
-            moving = state.run(eps, min(left, m))
+            moving = state.run(eps, min(left, max(m, 1000)))
             left -= state.steps - before
             cost = (state.steps - before) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m)
             self.spent += cost
@@ -193,13 +194,19 @@ class Descent:
         m = len(self.state.s)
         if not size:
             return max(self.price(1), 2.0 * m * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m))
-        return (_CLEAN if self.clean else 1.0) * (1e-2 + 2e-8 * size**2 + size**3 / 3 / _FLOPS)
+        return (_CLEAN if self.clean else 1.0) * (3e-3 + 2e-8 * size**2 + size**3 / 3 / _FLOPS)
 
-    def worthwhile(self, face: FreeFace, reached: bool) -> bool:
-        price = self.price(len(face.distinct))
+    def free_samples(self, rows: Ints) -> int:
+        """Number of samples that own the rows."""
+        return len(np.unique(self.state.layout.row_sample[rows]))
+
+    def worthwhile(self, reached: bool) -> bool:
+        """Whether a Newton step is likely to cost less than the sequential steps that it saves."""
+        rows = free_rows(self.state)
+        price = self.price(self.free_samples(rows))
         if not reached:
             return self.spent >= _PATIENCE * price
-        rows = self.focus.rows[face.rows]
+        rows = self.focus.rows[rows]
         changed = len(np.setxor1d(rows, self.face, assume_unique=True))
         self.face = rows
         cost, self.level_cost = self.level_cost, 0.0
@@ -209,9 +216,11 @@ class Descent:
     def newton(self, reached: bool, forced: bool) -> bool:
         """A Newton step, if it is worth its cost (``forced``: whatever it costs); whether it moved."""
         state = self.state
+        if not (self.worthwhile(reached) or forced):
+            return False
         face = FreeFace(state)
         n = len(face.distinct)
-        if n < 2 or not (self.worthwhile(face, reached) or forced):
+        if n < 2:
             return False
         self.spent = 0.0
         noise = self.float32_error() * float(np.minimum(state.per_sample[2, face.sample], np.abs(face.value)).sum())
