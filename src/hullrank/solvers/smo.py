@@ -107,7 +107,6 @@ class Descent:
         self.face_size = 0
         self.size = 0.0  # of the objective, once it is known
         self.damping = 1e-3
-        self.level_cost = 0.0
         self.face = np.zeros(0, dtype=np.int64)
         self.clean = False  # whether the last Newton step went its whole way
 
@@ -171,9 +170,7 @@ class Descent:
             before = state.steps
             moving = state.run(eps, min(left, max(m, 1000)))
             left -= state.steps - before
-            cost = (state.steps - before) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m)
-            self.spent += cost
-            self.level_cost += cost
+            self.spent += (state.steps - before) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m)
             if state.problem.has_rho:  # method of multipliers for sum alpha = nu
                 state.io[loops.RHO] -= state.io[loops.RHO_WEIGHT] * state.flow_residual()[-1]
         return moving
@@ -209,7 +206,7 @@ class Descent:
         rows = self.focus.rows[rows]
         changed = len(np.setxor1d(rows, self.face, assume_unique=True))
         self.face = rows
-        cost, self.level_cost = self.level_cost, 0.0
+        cost, self.spent = self.spent, 0.0
         levels = np.log(self.gap / self.tol) / np.log(1 / _FALL)
         return bool(changed <= _SETTLED * len(rows) and price <= levels * cost)
 
@@ -237,7 +234,7 @@ class Descent:
             if length >= 0 or self.damping >= 1.0:
                 break
             self.damping *= 30.0
-        self.damping = max(self.damping / 10.0, 1e-4) if length > 0.9 else self.damping
+        self.damping = max(self.damping / 3.0, 1e-4) if length > 0.9 else self.damping
         self.clean = length > 0.9
         state.run(1e30, 0)
         return length > 0
