@@ -125,24 +125,19 @@ class Factor:
         y: Floats = lapack.dtrtrs(self._L, np.asfortranarray(self.face.average(R)), lower=1)[0]
         return y
 
-    def forward_units(self, rows: Ints) -> Floats:
-        """L^-1 of the means of unit vectors; nothing stands above a unit, so late rows are cheap."""
+    def forward_units(self, rows: Ints) -> tuple[int, Floats]:
+        """L^-1 of the means of unit vectors (rows in the order of the factor): first line that is not 0, and the rest."""
         face, L = self.face, self._L
         at = face.where[rows]
-        early = np.argsort(at)
-        at = at[early]
-        Y = np.zeros((len(L), len(rows)))
-        Y[at, np.arange(len(rows))] = 1.0 / face.count[at]
         top = int(at[0])
+        Y = np.zeros((len(L) - top, len(rows)))
+        Y[at - top, np.arange(len(rows))] = 1.0 / face.count[at]
         for start in range(top, len(L), _BLOCK):
-            block = slice(start, start + _BLOCK)
+            lines, block = slice(start, start + _BLOCK), slice(start - top, start - top + _BLOCK)
             active = int(np.searchsorted(at, start + _BLOCK))
-            right = Y[block, :active]
-            right -= L[block, top:start] @ Y[top:start, :active]
-            right[...] = lapack.dtrtrs(L[block, block], right, lower=1)[0]
-        back = np.empty_like(early)
-        back[early] = np.arange(len(rows))
-        return Y[:, back]
+            Y[block, :active] -= L[lines, top:start] @ Y[: start - top, :active]
+            Y[block, :active] = lapack.dtrtrs(L[lines, lines], Y[block, :active], lower=1)[0]
+        return top, Y
 
     def backward(self, y: Floats) -> Floats:
         """What the rows get from y = L^-1 of their means."""
@@ -222,28 +217,39 @@ class Sources:
         self.face, self.factor = face, factor
         self.given = np.column_stack([face.residual, face.member])
         self.rows: Ints = np.zeros(0, dtype=np.int64)
-        self.Y = factor.forward(self.given)
-        self.products = self.Y.T @ self.Y + self.given.T @ factor.apart(self.given)
+        self._apart = factor.apart(self.given)
+        self._parts = [(0, factor.forward(self.given))]
+        self.products = self._parts[0][1].T @ self._parts[0][1] + self.given.T @ self._apart
 
     def add(self, rows: Ints) -> None:
         """Unit vectors of more rows."""
-        Y, old = self.factor.forward_units(rows), len(self.products)
-        size = old + len(rows)
+        rows = rows[np.argsort(self.face.where[rows])]
+        for start in range(0, len(rows), _BLOCK):
+            self._add(rows[start : start + _BLOCK])
+
+    def _add(self, rows: Ints) -> None:
+        top, Y = self.factor.forward_units(rows)
+        old, size = len(self.products), len(self.products) + len(rows)
+        across = np.concatenate(
+            [other[max(top - above, 0) :].T @ Y[max(above - top, 0) :] for above, other in self._parts]
+        )
+        across += np.concatenate([self._apart[rows].T, self.factor.apart_units(self.rows, rows)])
         products = np.empty((size, size))
-        products[:old, :old] = self.products
-        products[:old, old:] = self.Y.T @ Y
-        products[:old, old:] += np.concatenate([self.factor.apart(self.given)[rows].T, self.factor.apart_units(self.rows, rows)])
-        products[old:, :old] = products[:old, old:].T
+        products[:old, :old], products[:old, old:], products[old:, :old] = self.products, across, across.T
         products[old:, old:] = Y.T @ Y + self.factor.apart_units(rows, rows)
-        self.Y, self.products = np.concatenate([self.Y, Y], axis=1), products
-        self.rows = np.concatenate([self.rows, rows])
+        self._parts.append((top, Y))
+        self.products, self.rows = products, np.concatenate([self.rows, rows])
 
     def solve(self, weights: Floats) -> Floats:
         """M^-1 of the weighted sum of the sources."""
         n = self.given.shape[1]
         total = self.given @ weights[:n]
         total[self.rows] += weights[n:]
-        return self.factor.backward(self.Y @ weights) + self.factor.apart(total[:, None])[:, 0]
+        y, at = np.zeros(len(self.face.distinct)), 0
+        for top, Y in self._parts:
+            y[top:] += Y @ weights[at : at + Y.shape[1]]
+            at += Y.shape[1]
+        return self.factor.backward(y) + self.factor.apart(total[:, None])[:, 0]
 
 
 def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Floats, Floats] | None:
@@ -287,8 +293,10 @@ def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Flo
 
 def _solve_small(A: Floats, right: Floats) -> Floats:
     """A symmetric system that may be singular (thresholds without free rows), scaled to a unit diagonal."""
-    scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(A)), 1e-12 * np.abs(A).max(initial=1e-300)))
-    A = A * scale[:, None] * scale
+    largest = max(float(A.max(initial=1e-300)), -float(A.min(initial=0.0)))
+    scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(A)), 1e-12 * largest))
+    A = A * scale[:, None]
+    A *= scale
     A[np.diag_indices(len(A))] += 1e-13
     try:
         solution: Floats = np.linalg.solve(A, scale * right)

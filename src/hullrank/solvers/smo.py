@@ -221,7 +221,7 @@ class Descent:
             return False
         self.spent = 0.0
         noise = self.float32_error() * float(np.minimum(state.per_sample[2, face.sample], np.abs(face.value)).sum())
-        if not self.exact and (forced or noise > 0.1 * self.tol * self.size):
+        if not self.exact and (forced or noise > self.tol * self.size):
             self.focus.rescore()
             face = FreeFace(state)
             n = len(face.distinct)
