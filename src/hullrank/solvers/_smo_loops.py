@@ -4,6 +4,8 @@ Signed multipliers v = sign * alpha, one per row; the residual of a row, sign * 
 - s, is how fast the dual objective grows with v. A row that may rise bounds -theta of its threshold from below by its
 residual, one that may fall bounds it from above. A step raises v of one row and lowers v of another by the same
 amount; if their thresholds differ, multipliers of order constraints along a path between them move too, at its cost.
+Where rows stay inside their boxes (hinge), a step follows a direction conjugate to that of the step before, p = (raise i,
+lower j) + share * (last p): with q = K p at hand this costs little, and fewer steps are needed.
 
 Tables (one line each):
   lanes   first sample, last + 1, group, base of its rows, second group or -1, base of its rows, 1 if first of its class
@@ -27,7 +29,7 @@ NO_ROW = -(1 << 40)  # base of the rows of a partner that is not there
 CONVERGED, OUT_OF_STEPS, MISSING_ROW, STUCK, INDEFINITE = range(5)
 # numbers that come in and go out
 STEPS, VIOLATION, MISSING, RHO, RHO_WEIGHT, RHO_CURVATURE, LIMIT, EPS, MEMBERS, BEND = range(10)
-MOST_MEMBERS = 16
+MOST_MEMBERS = 16  # rows that a direction moves before the next begins anew
 
 
 @njit(**INNER)
@@ -147,8 +149,15 @@ def _extremes(
         a = lanes[lane, 3]
         if lanes[lane, 4] < 0:
             scan_one(
-                s[lo:hi], q[lo:hi], K[i, lo:hi], K[other, lo:hi], keep, step,
-                off[0, a + lo : a + hi], off[1, a + lo : a + hi], ends[g],
+                s[lo:hi],
+                q[lo:hi],
+                K[i, lo:hi],
+                K[other, lo:hi],
+                keep,
+                step,
+                off[0, a + lo : a + hi],
+                off[1, a + lo : a + hi],
+                ends[g],
             )
         else:
             b = lanes[lane, 5]
@@ -192,8 +201,8 @@ def _worst_pair(ends_of: Array, cost: Array) -> Any:
 
 @njit(**INNER)
 def _partner(ki: Array, own: Array, sign: Array, reach: Array, t: Array, groups: Array, signs: Array, s: Array,
-             q: Array, qi: Array, conj: Array,
-             off: Array, curvature32: Array, gains: Array, io: Array) -> Any:  # fmt: skip
+             off: Array, curvature32: Array, q: Array, qi: Array, conjugate: Array, gains: Array, io: Array
+             ) -> Any:  # fmt: skip
     """Group and sample of the row at threshold t whose fall gains most together with the given rise; group -1: none."""
     best = np.int32(0)
     h = -1
@@ -206,8 +215,16 @@ def _partner(ki: Array, own: Array, sign: Array, reach: Array, t: Array, groups:
             down = off[1, groups[g, 3] + lo : groups[g, 3] + hi]
             far = np.float32(reach - signs[g, 0] * io[RHO])
             gain = second_order_gains(
-                s[lo:hi], q[lo:hi], ki[lo:hi], down, curvature32[lo:hi], np.float32(own + extra), far, qi,
-                np.float32(conj), gains,
+                s[lo:hi],
+                ki[lo:hi],
+                down,
+                curvature32[lo:hi],
+                np.float32(own + extra),
+                far,
+                q[lo:hi],
+                qi,
+                np.float32(conjugate),
+                gains,
             )
             if gain > best:
                 best = gain
@@ -232,6 +249,35 @@ def _bend(i: Array, j: Array, kij: Array, bundled: Array, opposite: Array, per_s
     return bend
 
 
+@njit(**INNER)
+def _join(member: Array, along: Array, row: Array, lower: Array, upper: Array, io: Array) -> Any:
+    """The place of a row among those that the direction moves; it enters with weight 0."""
+    n = np.int64(io[MEMBERS])
+    for r in range(n):
+        if member[r] == row:
+            return r
+    member[n] = row
+    along[0, n] = 0.0
+    along[1, n] = lower
+    along[2, n] = upper
+    io[MEMBERS] = n + 1
+    return n
+
+
+@njit(**INNER)
+def _follow(member: Array, along: Array, at_i: Array, at_j: Array, share: Array, d: Array, v: Array, io: Array) -> Any:
+    """Take the step d along the new direction, unless a row would leave its box; whether it was taken."""
+    for r in range(np.int64(io[MEMBERS])):
+        weight = share * along[0, r] + (r == at_i) - (r == at_j)
+        target = v[member[r]] + d * weight
+        if target <= along[1, r] or target >= along[2, r]:
+            return False
+    for r in range(np.int64(io[MEMBERS])):
+        along[0, r] = share * along[0, r] + (r == at_i) - (r == at_j)
+        v[member[r]] += d * along[0, r]
+    return True
+
+
 @njit(error_model="numpy")
 def smo(
     K: Array,
@@ -253,14 +299,14 @@ def smo(
     ends_of: Array,
     q: Array,
     member: Array,
-    weight: Array,
-    place: Array,
+    along: Array,
     io: Array,
 ) -> Any:
     """Steps until the largest violation is below io[EPS]; returns how it ended, numbers in ``io``.
 
     K holds kernel rows, that of sample k at slot[k] (-1: not there: the caller must bring it and call again).
     ``per_sample`` is diagonal, curvature, bound; ``order`` is gap and multiplier of the order constraints ``edges``.
+    The last direction moves io[MEMBERS] rows ``member``; ``along`` is by how much, and their lower and upper bound.
     """
     _find_paths(edges, order, cost, hop)
     row_i = 0
@@ -294,10 +340,10 @@ def smo(
             break
         reach = ends_of[t1, 0] + cost[t1, t2]
         own = per_sample[0, i] + per_sample[1, i]
-        conj = 0.0
-        if io[MEMBERS] > 0 and t1 == t2:
-            conj = 1.0 / io[BEND]
-        h, j = _partner(K[row_i], own, signs[g, 0], reach, t2, groups, signs, s, q, q[i], conj, off, curvature32, gains, io)
+        conjugate = 1.0 / io[BEND] if io[MEMBERS] > 0 and t1 == t2 else 0.0
+        h, j = _partner(
+            K[row_i], own, signs[g, 0], reach, t2, groups, signs, s, off, curvature32, q, q[i], conjugate, gains, io
+        )
         if h < 0:
             ended = STUCK
             break
@@ -320,101 +366,41 @@ def smo(
             ended = STUCK
             break
         least = 1e-12 * (per_sample[0, i] + per_sample[0, j]) + 1e-300
-        d = slope / (bend if bend > least else least)
-        high = (per_sample[2, i] if signs[g, 0] > 0 else 0.0) - v[up]
-        low = v[down_row] + (0.0 if signs[h, 0] > 0 else per_sample[2, j])
-        free = d < high and d < low
-        d = high if high < d else d
-        d = low if low < d else d
-        if t1 != t2:
-            d = _bottleneck(edges, order, hop, t1, t2, d)
-            if _push(edges, order, hop, t1, t2, d) == 1:
-                _find_paths(edges, order, cost, hop)
-        n = np.int64(io[MEMBERS])
-        plain = True
-        if conj > 0.0:
-            c = np.float64(q[i]) - np.float64(q[j])
-            bend2 = bend - c * c * conj
-            if bend2 > 1e-3 * bend:
-                gamma = -c * conj
-                d2 = slope / bend2
-                # rows not yet members: treat i and j
-                at_i = place[up]
-                at_j = place[down_row]
-                wi = 1.0 + (gamma * weight[at_i] if at_i >= 0 else 0.0)
-                wj = -1.0 + (gamma * weight[at_j] if at_j >= 0 else 0.0)
-                lo_i = 0.0 if signs[g, 0] > 0 else -per_sample[2, i]
-                lo_j = 0.0 if signs[h, 0] > 0 else -per_sample[2, j]
-                room = (lo_i + per_sample[2, i] - v[up]) / wi if wi > 0 else (lo_i - v[up]) / wi if wi < 0 else 1e300
-                most = room
-                room = (lo_j + per_sample[2, j] - v[down_row]) / wj if wj > 0 else (lo_j - v[down_row]) / wj if wj < 0 else 1e300
-                most = room if room < most else most
-                for r in range(n):
-                    row = member[r, 0]
-                    if row != up and row != down_row:
-                        w = gamma * weight[r]
-                        x = v[row]
-                        lower = 0.0 if member[r, 1] > 0 else -per_sample[2, member[r, 2]]
-                        room = (lower + per_sample[2, member[r, 2]] - x) if w > 0 else x - lower
-                        aw = w if w > 0 else -w
-                        if room < most * aw:
-                            most = room / aw
-                if most > d2:  # not cut
-                    plain = False
-                    d = d2
-                    share = np.float32(gamma)
-                    for r in range(n):
-                        weight[r] *= gamma
-                        row = member[r, 0]
-                        if row != up and row != down_row:
-                            v[row] += d * weight[r]
-                    if at_i < 0:
-                        at_i = n
-                        member[n, 0] = up
-                        member[n, 1] = 1 if signs[g, 0] > 0 else -1
-                        member[n, 2] = i
-                        weight[n] = 0.0
-                        place[up] = n
-                        n += 1
-                    if at_j < 0:
-                        at_j = n
-                        member[n, 0] = down_row
-                        member[n, 1] = 1 if signs[h, 0] > 0 else -1
-                        member[n, 2] = j
-                        weight[n] = 0.0
-                        place[down_row] = n
-                        n += 1
-                    weight[at_i] = wi
-                    weight[at_j] = wj
-                    v[up] += d * wi
-                    v[down_row] += d * wj
-                    io[BEND] = bend2
-                    io[MEMBERS] = n
-                    if n > MOST_MEMBERS - 2:
-                        for r in range(n):
-                            place[member[r, 0]] = -1
-                        io[MEMBERS] = 0
-        if plain:
-            for r in range(n):
-                place[member[r, 0]] = -1
-            n = 0
+        bend = bend if bend > least else least
+        d = slope / bend
+        low_i = 0.0 if signs[g, 0] > 0 else -per_sample[2, i]
+        low_j = 0.0 if signs[h, 0] > 0 else -per_sample[2, j]
+        apart = np.float64(q[i]) - np.float64(q[j])
+        conjugate_bend = bend - conjugate * apart * apart
+        followed = False
+        if conjugate > 0.0 and conjugate_bend > 1e-3 * bend:
+            at_i = _join(member, along, up, low_i, low_i + per_sample[2, i], io)
+            at_j = _join(member, along, down_row, low_j, low_j + per_sample[2, j], io)
+            followed = _follow(member, along, at_i, at_j, -conjugate * apart, slope / conjugate_bend, v, io)
+        if followed:
+            d = slope / conjugate_bend
+            share = np.float32(-conjugate * apart)
+            io[BEND] = conjugate_bend
+            if io[MEMBERS] > MOST_MEMBERS - 2:
+                io[MEMBERS] = 0.0
+        else:
             share = np.float32(0)
-            v[up] = v[up] + d if d < high else (per_sample[2, i] if signs[g, 0] > 0 else 0.0)
-            v[down_row] = v[down_row] - d if d < low else (0.0 if signs[h, 0] > 0 else -per_sample[2, j])
-            if free and t1 == t2 and i != j and io[RHO_WEIGHT] == 0.0 and per_sample[1, i] == 0.0:
-                member[0, 0] = up
-                member[0, 1] = 1 if signs[g, 0] > 0 else -1
-                member[0, 2] = i
-                member[1, 0] = down_row
-                member[1, 1] = 1 if signs[h, 0] > 0 else -1
-                member[1, 2] = j
-                weight[0] = 1.0
-                weight[1] = -1.0
-                place[up] = 0
-                place[down_row] = 1
-                n = 2
+            io[MEMBERS] = 0.0
+            high = low_i + per_sample[2, i] - v[up]
+            low = v[down_row] - low_j
+            inside = d < high and d < low
+            d = high if high < d else d
+            d = low if low < d else d
+            if t1 != t2:
+                d = _bottleneck(edges, order, hop, t1, t2, d)
+                if _push(edges, order, hop, t1, t2, d) == 1:
+                    _find_paths(edges, order, cost, hop)
+            elif inside and per_sample[1, i] == 0.0 and io[RHO_WEIGHT] == 0.0:
+                along[0, _join(member, along, up, low_i, low_i + per_sample[2, i], io)] = 1.0
+                along[0, _join(member, along, down_row, low_j, low_j + per_sample[2, j], io)] = -1.0
                 io[BEND] = bend
-            io[MEMBERS] = n
+            v[up] = v[up] + d if d < high else low_i + per_sample[2, i]
+            v[down_row] = v[down_row] - d if d < low else low_j
         for side in range(2):
             c = g if side == 0 else h
             k = i if side == 0 else j

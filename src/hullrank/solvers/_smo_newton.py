@@ -24,7 +24,7 @@ from hullrank.solvers._smo_state import SmoState
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _TURNS = 12
-_MOST_HELD = 0.3  # of the rows: with more it is too early for a Newton step
+_MOST_HELD = 0.35  # of the rows: with more it is too early for a Newton step
 _BLOCK = 256  # rows solved for at a time
 
 
@@ -147,7 +147,6 @@ class Factor:
     def apart(self, R: Floats) -> Floats:
         """What the rows get from their distance to the mean of their sample."""
         return (R - self.face.average(R)[self.face.where]) / self.stiffness[:, None]
-
 
     def apart_units(self, rows: Ints, others: Ints) -> Floats:
         """The same for unit vectors of ``others``, at ``rows``."""

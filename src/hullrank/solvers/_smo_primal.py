@@ -35,7 +35,9 @@ def best_primal(
     theta = best_thresholds(1.0, theta)
     if problem.charge is not Charge.HINGE:
         return 1.0, theta
-    stretch = min((1.0 + share * min(violation, 1.0) for share in _SHARES), key=lambda each: objective(each, each * theta))
+    stretch = min(
+        (1.0 + share * min(violation, 1.0) for share in _SHARES), key=lambda each: objective(each, each * theta)
+    )
     return stretch, theta if stretch == 1.0 else best_thresholds(stretch, stretch * theta)
 
 

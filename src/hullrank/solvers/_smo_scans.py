@@ -19,7 +19,8 @@ _FAST: dict[str, Any] = {**INNER, "fastmath": {"contract", "arcp", "nsz"}}
 def scan_one(
     s: Array, q: Array, ki: Array, kj: Array, share: Array, d: Array, up: Array, down: Array, ends: Array
 ) -> None:
-    """q = ki - kj + share q; s += d q; the largest residual that may rise and the smallest that may fall, as ordered integers."""
+    """q = ki - kj + share q, s += d q; the largest residual that may rise and the smallest that may fall, as ordered
+    integers."""
     a = np.int32(-2147483647)
     b = np.int32(2147483647)
     for k in range(s.shape[0]):
@@ -85,17 +86,18 @@ def scan_two(
 @njit(**_FAST)
 def gains(
     s: Array,
-    q: Array,
     ki: Array,
     down: Array,
     curvature: Array,
     own: Array,
     reach: Array,
+    q: Array,
     qi: Array,
-    conj: Array,
+    conjugate: Array,
     gains: Array,
 ) -> Any:
-    """Second-order choice: (reach - residual)^2 / (own + curvature - 2 ki) of the rows that may fall; the best."""
+    """Second-order choice: (reach - residual)^2 / (own + curvature - 2 ki - conjugate (qi - q)^2) of the rows that may
+    fall; the best."""
     best = np.int32(0)
     least = np.float32(1e-7) * own
     for k in range(s.shape[0]):
@@ -103,8 +105,8 @@ def gains(
         b = b if b > np.float32(0) else np.float32(0)
         b = b if down[k] < np.float32(1e29) else np.float32(0)
         a = own + curvature[k] - np.float32(2) * ki[k]
-        c = qi - np.float32(q[k])
-        a = a - conj * c * c
+        apart = qi - q[k]
+        a = a - conjugate * apart * apart
         a = a if a > least else least
         gain = np.float32(b * b / a)
         gains[k] = gain

@@ -142,8 +142,7 @@ class SmoState:
     ends_of: Floats
     q: NDArray[np.float32]
     member: Ints
-    weight: Floats
-    place: Ints
+    along: Floats
     io: Floats
 
     @property
@@ -164,7 +163,7 @@ class SmoState:
             ended = loops.smo(
                 self.cache.values, self.cache.slot, self.lanes, self.groups, self.signs, self.edges, self.order,
                 self.path_cost, self.hop, self.per_sample, self.curvature32, self.v, self.s, self.off, self.gains,
-                self.ends, self.ends_of, self.q, self.member, self.weight, self.place, self.io,
+                self.ends, self.ends_of, self.q, self.member, self.along, self.io,
             )  # fmt: skip
             if ended == loops.INDEFINITE:
                 raise indefinite()
@@ -175,7 +174,6 @@ class SmoState:
     def refresh(self) -> None:
         """Bring the tables up to date after the multipliers changed outside the loop."""
         self.io[loops.MEMBERS] = 0.0
-        self.place[:] = -1
         loops.set_rows(self.groups, self.signs, self.per_sample, self.v, self.off)
 
     def levels(self) -> Floats:
@@ -290,9 +288,8 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
         ends=np.zeros((problem.n_groups, 2), dtype=np.int32),
         ends_of=np.zeros((n, 3)),
         q=np.zeros(m, dtype=np.float32),
-        member=np.zeros((loops.MOST_MEMBERS, 3), dtype=np.int64),
-        weight=np.zeros(loops.MOST_MEMBERS),
-        place=np.full(rows, -1, dtype=np.int64),
+        member=np.zeros(loops.MOST_MEMBERS, dtype=np.int64),
+        along=np.zeros((3, loops.MOST_MEMBERS)),
         io=np.zeros(10),
     )
     if problem.has_rho:
