@@ -21,60 +21,62 @@ _FEW = 0.75  # of the samples: it pays to go on with so many
 
 
 class Focus:
-    """A state over some of the samples of a whole; that of ``gram`` over all of them to begin with."""
+    """``state`` over the ``samples`` that can still move, all of them to begin with, and where its ``rows`` stand."""
 
     def __init__(self, whole: SmoState, gram: Gram) -> None:
-        self.whole, self.whole_gram = whole, gram
-        self.widen()
+        self._whole, self._whole_gram = whole, gram
+        self._set_whole()
+
+    def _set_whole(self) -> None:
+        whole = self._whole
+        self._set(whole, self._whole_gram, np.arange(len(whole.s)), np.arange(len(whole.v)))
+
+    def _set(self, state: SmoState, gram: Gram, samples: Ints, rows: Ints) -> None:
+        self.state, self.gram, self.samples, self.rows = state, gram, samples, rows
 
     @property
     def narrowed(self) -> bool:
         """Whether some samples rest."""
-        return self.state is not self.whole
+        return self.state is not self._whole
 
     def movable(self) -> Ints | None:
         """The samples of the present state that can still move, if they are few."""
         state = self.state
-        if self.whole.problem.homogeneous or len(state.s) < _LEAST:
+        if self._whole.problem.homogeneous or len(state.s) < _LEAST:
             return None
-        eager = state.eagerness()
-        moving = eager > -_MARGIN * state.violation
-        moving[np.minimum(state.layout.table[:, START], len(eager) - 1)] = True  # so that no class is empty
+        moving = state.eagerness() > -_MARGIN * state.violation
+        moving[np.minimum(state.layout.table[:, START], len(moving) - 1)] = True  # so that no class is empty
         return np.flatnonzero(moving) if np.count_nonzero(moving) <= _FEW * len(moving) else None
 
     def narrow(self, kept: Ints) -> None:
         """Go on with the samples ``kept`` of the present state."""
-        state, whole = self.state, self.whole
-        self.put_back()
+        state, whole = self.state, self._whole
+        self._put_back()
         samples = self.samples[kept]
-        gram = self.whole_gram.take(samples)
+        gram = self._whole_gram.take(samples)
         layout, rows = narrow(whole.problem, whole.layout, samples)
-        cache = state.cache.narrowed(gram, kept)
-        part = make_state(whole.problem, layout, whole.per_sample[0, samples], cache)
+        part = make_state(whole.problem, layout, whole.per_sample[0, samples], state.cache.narrowed(gram, kept))
         part.v[:], part.s[:], part.order[:], part.io[:] = whole.v[rows], state.s[kept], whole.order, state.io
-        outside = whole.problem.flow(whole.totals()) - whole.problem.flow(part.totals())
+        outside = whole.problem.flow(whole.totals() - part.totals())
         part.problem = replace(whole.problem, linear=whole.problem.linear + outside)
         part.refresh()
-        self.state, self.samples, self.rows, self.gram = part, samples, rows, gram
-
-    def put_back(self) -> None:
-        """Bring the multipliers of the whole up to date."""
-        if self.narrowed:
-            self.whole.v[self.rows] = self.state.v
-            self.whole.order[:] = self.state.order
-            self.whole.io[:] = self.state.io
-
-    def rescore(self) -> None:
-        """Scores anew from float64 kernel values."""
-        self.put_back()
-        self.state.s[:] = self.whole_gram.times(self.whole.beta, self.samples)
+        self._set(part, gram, samples, rows)
 
     def widen(self) -> None:
         """Go on with all samples; their scores are left to the caller."""
-        if hasattr(self, "state"):
-            self.put_back()
-            self.whole.refresh()
-            self.whole.cache.clear()
-        self.state, self.gram = self.whole, self.whole_gram
-        self.samples = np.arange(len(self.whole.s))
-        self.rows = np.arange(len(self.whole.v))
+        if self.narrowed:
+            self._put_back()
+            self._whole.refresh()
+            self._whole.cache.clear()
+            self._set_whole()
+
+    def rescore(self) -> None:
+        """Scores anew from float64 kernel values."""
+        self._put_back()
+        self.state.s[:] = self._whole_gram.times(self._whole.beta, self.samples)
+
+    def _put_back(self) -> None:
+        """Bring the multipliers of the whole up to date."""
+        whole, state = self._whole, self.state
+        if self.narrowed:
+            whole.v[self.rows], whole.order[:], whole.io[:] = state.v, state.order, state.io

@@ -4,8 +4,8 @@ Signed multipliers v = sign * alpha, one per row; the residual of a row, sign * 
 - s, is how fast the dual objective grows with v. A row that may rise bounds -theta of its threshold from below by its
 residual, one that may fall bounds it from above. A step raises v of one row and lowers v of another by the same
 amount; if their thresholds differ, multipliers of order constraints along a path between them move too, at its cost.
-Where rows stay inside their boxes (hinge), a step follows a direction conjugate to that of the step before, p = (raise i,
-lower j) + share * (last p): with q = K p at hand this costs little, and fewer steps are needed.
+Where rows stay inside their boxes (hinge), a step follows a direction conjugate to that of the step before: p = (raise
+i, lower j) + share * (last p). With q = K p at hand this costs little, and fewer steps are needed.
 
 Tables (one line each):
   lanes   first sample, last + 1, group, base of its rows, second group or -1, base of its rows, 1 if first of its class

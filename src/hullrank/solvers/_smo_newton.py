@@ -23,7 +23,7 @@ from hullrank.solvers._smo_state import SmoState
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_TURNS = 12
+_TURNS = 12  # of holding rows and letting them go
 _MOST_HELD = 0.35  # of the rows: with more it is too early for a Newton step
 _BLOCK = 256  # rows solved for at a time
 
@@ -106,7 +106,7 @@ def row_levels(state: SmoState, group: Ints, sample: Ints) -> Floats:
 class Factor:
     """M of a face as L L', in the memory of ``gram``: the kernel matrix of its distinct samples.
 
-    Rows of one sample share a kernel row: M^-1 R is that of their means, plus what each differs from it by its stiffness.
+    Rows of one sample share a kernel row: M^-1 R is that of their means, plus how far each is from it by its stiffness.
     """
 
     def __init__(self, face: FreeFace, gram: Floats, ridge: float) -> None:
@@ -126,7 +126,7 @@ class Factor:
         return y
 
     def forward_units(self, rows: Ints) -> tuple[int, Floats]:
-        """L^-1 of the means of unit vectors (rows in the order of the factor): first line that is not 0, and the rest."""
+        """L^-1 of the means of unit vectors in the order of the factor: the first line that is not 0, and all below."""
         face, L = self.face, self._L
         at = face.where[rows]
         top = int(at[0])
@@ -257,7 +257,7 @@ def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Flo
     G, gap = _constraints(face, tight)
     sources = Sources(face, factor)
     side = np.zeros(len(face.rows), dtype=np.int64)  # 1: held at the upper bound, -1: at the lower
-    for turn in range(_TURNS + 1):
+    for _ in range(_TURNS):
         # x = M^-1 (r + E theta - forces);  E'x - G'tau = -owed, G theta = gap, x[held] = what is left to the bound
         held = np.flatnonzero(side[sources.rows])
         rows = sources.rows[held]

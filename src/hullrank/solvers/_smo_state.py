@@ -43,20 +43,21 @@ class RowCache:
         self._queue: Ints = np.zeros(0, dtype=np.int64)  # samples whose rows will be wanted next
         self._leaving: Ints = np.zeros(0, dtype=np.int64)  # slots of the least wanted rows
 
-    def lend(self, size: int) -> NDArray[np.float64]:
-        """So many numbers of memory, for a while: rows that stand in it are forgotten (or fresh memory, if it is short)."""
-        width = len(self.slot)
-        left = len(self.memory) - (-(-8 // self.memory.itemsize)) * size
-        cut = left // width if left > 0 else -1
-        if cut < 1:
+    def lend(self, size: int) -> Floats:
+        """Room for so many numbers at the end of the memory, until rows are brought again; rows there are forgotten.
+
+        Fresh memory if it is too short.
+        """
+        each = 8 // self.memory.itemsize
+        first = (len(self.memory) // each - size) * each
+        kept = first // len(self.slot)
+        if kept < 1:
             return np.empty(size)
-        if cut < self.filled:
-            self.slot[self.owner[cut : self.filled]] = -1
-            self.owner[cut : self.filled] = -1
-            self.filled = cut
+        if kept < self.filled:
+            self.slot[self.owner[kept : self.filled]] = -1
+            self.filled = kept
             self._queue, self._leaving = self._queue[:0], self._leaving[:0]
-        first = left - left % (8 // self.memory.itemsize)
-        return self.memory[first : first + size * 8 // self.memory.itemsize].view(np.float64)
+        return self.memory[first : first + each * size].view(np.float64)
 
     def narrowed(self, gram: Gram, kept: Ints) -> "RowCache":
         """A cache for the samples ``kept`` (ascending) that takes over the memory, and their rows that are in it."""

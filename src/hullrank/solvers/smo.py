@@ -1,9 +1,10 @@
 """Interval problems with kernels: sequential minimal optimisation, Newton on the free multipliers, a certified gap.
 
 Sequential steps find the face of the optimum quickly and then crawl along the small eigenvalues of the kernel; Newton
-steps on the free multipliers do not crawl, but cost the cube of their number. So a Newton step is taken whenever the
-sequential steps since the last one have cost as much as it will. Kernel rows are float32. Scores are kept in float64
-and recomputed from float64 kernel values before an answer is believed, so their error is that of the last steps only.
+steps on the free multipliers do not crawl, but cost the cube of their number. So a Newton step is taken where it costs
+less than the sequential steps that it is likely to save. Samples that stand at a bound and will hardly leave it rest
+until the others are done. Kernel rows are float32. Scores are kept in float64 and recomputed from float64 kernel values
+before an answer is believed, so their error is that of the last steps only.
 """
 
 from dataclasses import dataclass
@@ -28,14 +29,15 @@ Ints = NDArray[np.int64]
 
 MOST_THRESHOLDS = 200
 _FALL = 0.3  # of the demanded violation from one level to the next
-_LOWEST = 0.05
-_FIRST = 100.0  # the first demand, in tolerances
-_FLOPS = 3e10  # of a Newton step, per second
-_WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
-_PATIENCE = 1.7
-_SETTLED = 0.2
-_CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
+_FIRST = 100.0  # the first demand, in tolerances of the first violation,
+_LEAST_FIRST = 0.05  # but not less than so much of it
 _SECONDS_PER_STEP = 2e-6, 1.2e-9  # of a sequential step: fixed, and per sample
+_FLOPS = 3e10  # of a Newton step, per second
+_PATIENCE = 1.7  # prices of a Newton step that a level may cost before one is taken
+_SETTLED = 0.2  # of the free rows: where so few changed since the last level, a Newton step may be the last
+_CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
+_WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
+_DAMPING = 1e-3  # of the ridge that would let multipliers move by about their bound
 
 
 def smo_refuses(problem: IntervalProblem) -> str | None:
@@ -87,7 +89,7 @@ def solve_by_smo(
         status = descent.run(max_iter)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    if not descent.exact:
+    if not descent.certified:
         descent.refresh()
     if descent.point.relative_gap <= tol:
         status = Status.CONVERGED
@@ -102,12 +104,13 @@ class Descent:
     def __init__(self, state: SmoState, gram: Gram, tol: float, verbose: int) -> None:
         self.focus, self.tol, self.verbose = Focus(state, gram), tol, verbose
         self.rounds = 0
-        self.exact = False  # whether the point was graded by float64 kernel values
-        self.spent = 0.0  # seconds of sequential steps since the last Newton step, by the model above
-        self.face_size = 0
+        self.exact = False  # whether the scores come from float64 kernel values
+        self.certified = False  # whether the point was graded by such scores of all samples
         self.size = 0.0  # of the objective, once it is known
-        self.damping = 1e-3
-        self.face = np.zeros(0, dtype=np.int64)
+        self.spent = 0.0  # seconds of sequential steps at this level or since the last Newton step, by the model above
+        self.face: Ints = np.zeros(0, dtype=np.int64)  # free rows at the end of the last level
+        self.face_size = 0
+        self.damping = _DAMPING
         self.clean = False  # whether the last Newton step went its whole way
 
     @property
@@ -118,7 +121,7 @@ class Descent:
     def run(self, max_iter: int) -> Status:
         """Descend until the certificate says that it is enough."""
         self.state.run(1e30, 0)
-        eps = float(np.clip(_FIRST * self.tol, _LOWEST, _FALL)) * max(self.state.violation, 0.0)
+        eps = float(np.clip(_FIRST * self.tol, _LEAST_FIRST, _FALL)) * max(self.state.violation, 0.0)
         stuck = 0
         for self.rounds in range(1, max_iter + 1):
             moving = self.step(eps)
@@ -147,7 +150,7 @@ class Descent:
         gap = np.inf
         while self.clean and self.tol < self.gap < 0.3 * gap:
             gap = self.gap
-            if self.newton(False, forced=True):
+            if self.newton(reached=False, forced=True):
                 self.grade()
 
     def next_level(self, eps: float) -> float:
@@ -163,7 +166,7 @@ class Descent:
         seconds = _SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m
         left = int(np.clip((_PATIENCE * self.price(self.face_size) - self.spent) / seconds, m // 4 + 10, 30 * m + 1000))
         moving = True
-        self.exact = False
+        self.exact = self.certified = False
         while left > 0 and moving and self.state.violation > eps:
             self.narrow()
             state, m = self.state, len(self.state.s)
@@ -215,16 +218,16 @@ class Descent:
         state = self.state
         if not (self.worthwhile(reached) or forced):
             return False
+        self.spent = 0.0
+        self.certified = False
         face = FreeFace(state)
+        if not self.exact and (forced or self.noise(face) > self.tol * self.size):
+            self.exact = True
+            self.focus.rescore()
+            face = FreeFace(state)
         n = len(face.distinct)
         if n < 2:
             return False
-        self.spent = 0.0
-        noise = self.float32_error() * float(np.minimum(state.per_sample[2, face.sample], np.abs(face.value)).sum())
-        if not self.exact and (forced or noise > self.tol * self.size):
-            self.focus.rescore()
-            face = FreeFace(state)
-            n = len(face.distinct)
         unit, bound = max(float(state.per_sample[0].mean()), 1e-300), float(np.median(face.upper - face.lower))
         while True:
             K = state.cache.lend(n * n).reshape(n, n)
@@ -234,8 +237,8 @@ class Descent:
             if length >= 0 or self.damping >= 1.0:
                 break
             self.damping *= 30.0
-        self.damping = max(self.damping / 3.0, 1e-4) if length > 0.9 else self.damping
         self.clean = length > 0.9
+        self.damping = max(self.damping / 3.0, 0.1 * _DAMPING) if self.clean else self.damping
         state.run(1e30, 0)
         return length > 0
 
@@ -245,9 +248,11 @@ class Descent:
         total[face.distinct] = np.bincount(face.where, change)
         return self.focus.gram.times(total)
 
-    def float32_error(self) -> float:
-        """What the rounding of kernel rows may do to the scores."""
-        return 2.0**-21 * float(np.linalg.norm(self.state.beta)) * float(self.state.per_sample[0].max())
+    def noise(self, face: FreeFace) -> float:
+        """What the rounding of kernel rows may do to the gap of the rows of a face."""
+        state = self.state
+        error = 2.0**-21 * float(np.linalg.norm(state.beta)) * float(state.per_sample[0].max())
+        return error * float(np.minimum(state.per_sample[2, face.sample], np.abs(face.value)).sum())
 
     def grade(self) -> None:
         """The certificate of the present point, by the scores at hand; of a part only an estimate of the gap."""
@@ -260,19 +265,20 @@ class Descent:
         tell(self.gap, self._report, self.verbose)
 
     def _report(self) -> str:
-        kind = " (float64)" if self.exact else ""
+        state, kind = self.state, " (float64)" if self.exact else ""
+        at = f"{len(state.s)} samples" if self.focus.narrowed else f"objective {self.point.primal:.10g}"
         return (
-            f"round {self.rounds}: {self.state.steps} steps, violation {self.state.violation:.2g}, objective "
-            f"{self.point.primal:.10g}, relative gap {self.gap:.2g}{kind} {len(self.state.s)}"
+            f"round {self.rounds}: {state.steps} steps, violation {state.violation:.2g}, {at}, relative gap "
+            f"{self.gap:.2g}{kind}"
         )
 
     def refresh(self) -> None:
-        """Scores anew from float64 kernel values, then the certificate."""
-        if self.focus.narrowed:
+        """All samples, with scores from float64 kernel values, and their certificate."""
+        if self.focus.narrowed or not self.exact:
             self.focus.widen()
-        self.focus.rescore()
-        self.state.run(1e30, 0)
-        self.exact = True
+            self.focus.rescore()
+            self.state.run(1e30, 0)
+        self.exact = self.certified = True
         self.grade()
 
 
