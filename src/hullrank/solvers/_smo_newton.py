@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _TURNS = 12  # of holding rows and letting them go
 _MOST_HELD = 0.35  # of the rows: with more it is too early for a Newton step
+_FEW_HELD = 1000  # rows are never too many
 _BLOCK = 256  # rows solved for at a time
 
 
@@ -80,14 +81,16 @@ def free_rows(state: SmoState) -> Ints:
 def face_rows(state: SmoState) -> Ints:
     """The same, with the rows at a bound that would leave it for the thresholds of those inside."""
     rows = free_rows(state)
-    threshold = state.problem.threshold[state.layout.row_group]
-    residual = state.off[0, rows] - state.s[state.layout.row_sample[rows]]
+    group = state.layout.row_group
+    threshold = state.problem.threshold[group]
+    here = state.s[state.layout.row_sample] - (state.problem.sign * state.io[loops.RHO])[group]
+    residual = state.off[0, rows] - here[rows]
     level = np.full(state.problem.n_thresholds, np.nan)
     for t in range(len(level)):
         inside = residual[threshold[rows] == t]
         if len(inside):
             level[t] = np.partition(inside, len(inside) // 2)[len(inside) // 2]
-    here = state.s[state.layout.row_sample] + level[threshold]
+    here += level[threshold]
     wanting = (state.off[0] > here) | (state.off[1] < here)
     wanting[rows] = True
     return np.flatnonzero(wanting)
@@ -162,7 +165,7 @@ def newton_step(
     times: Callable[[FreeFace, Floats], Floats],
     least: float = 0.0,
 ) -> float:
-    """One step on the face, in place; the length taken (0: none or shorter than ``least``; -1: too many were held).
+    """One step on the face, in place; the length taken (0: none, or shorter than ``least``).
 
     ``gram`` is the kernel matrix of its distinct samples, whose memory the step uses; ``times(face, x)`` the change of
     all scores for a change of rows.
@@ -171,12 +174,12 @@ def newton_step(
     factor = Factor(face, gram, ridge)
     solved = None if factor.failed else _solve_face(face, factor)
     if solved is None:
-        return -1.0
+        return 0.0
     change, theta, tight, tau = solved
     restored = _restore_flow(face, face.clipped(change), tight, tau)
-    if restored is None:
+    step = _search(face, restored[0], tight, restored[1], times, least) if restored else 0.0
+    if step == 0.0:
         return 0.0
-    step = _search(face, restored[0], tight, restored[1], times, least)
     if state.problem.has_rho:
         state.io[loops.RHO] += step * (theta[-1] - state.io[loops.RHO])
     return step
@@ -283,7 +286,7 @@ def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Flo
         side[pulled] = 0
         side[above], side[below] = 1, -1
         new = np.setdiff1d(np.flatnonzero(side), sources.rows)
-        if len(sources.rows) + len(new) > _MOST_HELD * len(side):
+        if len(sources.rows) + len(new) > max(_MOST_HELD * len(side), _FEW_HELD):
             return None
         if len(new):
             sources.add(new)

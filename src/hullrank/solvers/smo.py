@@ -37,7 +37,7 @@ _PATIENCE = 1.7  # prices of a Newton step that a level may cost before one is t
 _SETTLED = 0.2  # of the free rows: where so few changed since the last level, a Newton step may be the last
 _CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
 _WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
-_DAMPING = 1e-3  # of the ridge that would let multipliers move by about their bound
+_DAMPING = 1e-2  # of the ridge that would let multipliers move by about their bound
 
 
 def smo_refuses(problem: IntervalProblem) -> str | None:
@@ -234,7 +234,7 @@ class Descent:
             self.focus.gram.take(face.distinct).blocks(np.float64).fill(None, K)
             ridge = max(1e-9 * unit, self.damping * state.violation / bound)
             length = newton_step(face, K, ridge, self.times, 0.0 if forced else _WORTHWHILE)
-            if length >= 0 or self.damping >= 1.0:
+            if length > 0 or self.damping >= 1.0:
                 break
             self.damping *= 30.0
         self.clean = length > 0.9
