@@ -301,10 +301,9 @@ def _solve_small(A: Floats, right: Floats) -> Floats:
     A *= scale
     A[np.diag_indices(len(A))] += 1e-13
     try:
-        solution: Floats = np.linalg.solve(A, scale * right)
+        return np.multiply(scale, np.linalg.solve(A, scale * right), dtype=np.float64)
     except np.linalg.LinAlgError:
-        solution = np.linalg.lstsq(A, scale * right, rcond=1e-12)[0]
-    return scale * solution
+        return np.multiply(scale, np.linalg.lstsq(A, scale * right, rcond=1e-12)[0], dtype=np.float64)
 
 
 def _restore_flow(face: FreeFace, change: Floats, tight: Ints, tau: Floats) -> tuple[Floats, Floats] | None:
