@@ -150,12 +150,12 @@ def test_problems_without_a_scale_rest_not():
     assert _smo_focus.Focus(state, gram).movable() is None
 
 
-@pytest.mark.parametrize("steps", [100, 200])
-def test_newton_steps_solve_the_box_of_their_face(steps):
+@pytest.mark.parametrize(("steps", "ridge"), [(100, 0.1), (200, 1e-4)])
+def test_newton_steps_solve_the_box_of_their_face(steps, ridge):
     samples = make_samples(n_classes=2)
     state, _ = started(fixed_margin_problem(2, 10.0), samples)
     state.run(0.0, steps)
-    face, ridge = FreeFace(state), 1e-4
+    face = FreeFace(state)
     K = kernel_matrix(samples.X[face.distinct], kernel="rbf", gamma=GAMMA)
     M = K[np.ix_(face.where, face.where)] + ridge * np.eye(len(face.rows))
     change, theta, tight, _ = _solve_face(face, Factor(face, K.copy(), ridge))
