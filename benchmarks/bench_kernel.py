@@ -13,6 +13,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse
 import time
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -77,6 +78,17 @@ def tight_gap(m):
     print(f"ConvexHullRanker m = {m}, C = 10: gap 1e-6 costs {times[1] / times[0]:.2f} x gap 1e-3 ({times[0]:.2f} s)")
 
 
+def memory(m, C):
+    """Peak of what a fit allocates, less the float32 kernel matrix, as a share of it."""
+    X, y = synthetic(m)
+    gram = 4 * m * m
+    tracemalloc.start()
+    FixedMarginClassifier(C, kernel="rbf", tol=1e-4).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    print(f"memory beside the kernel matrix, m = {m}, C = {C:g}: {(peak - gram) / gram:.1%} of it", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="only m = 2000")
@@ -97,6 +109,8 @@ def main():
     if not options.quick:
         against_svc("synthetic 8000, binary", *synthetic(8000, 2), 1.0, options.repeat)
         tight_gap(8000)
+        for C in (1.0, 10.0, 100.0, 1000.0) if options.large else (1.0, 10.0):
+            memory(8000, C)
     if options.large:
         for C in (100.0, 1000.0):
             against_svc("synthetic 8000", *synthetic(8000), C, few)
