@@ -108,7 +108,11 @@ class CertifiedPoint:
 def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> float:
     """Sum of cost * charge(violation) over the slacks; for a hard margin the largest violation."""
     group = layout.row_group
-    violation = problem.offsets(theta)[group] - problem.sign[group] * scores[layout.row_sample]
+    return charge_of(problem, layout, problem.offsets(theta)[group] - problem.sign[group] * scores[layout.row_sample])
+
+
+def charge_of(problem: IntervalProblem, layout: RowLayout, violation: Floats) -> float:
+    """The same for what every row lacks."""
     if layout.shares_slacks:
         slack = np.zeros(layout.n_slacks)
         np.maximum.at(slack, layout.row_slack, violation)

@@ -7,7 +7,7 @@ eps |w|^2. Without this the gap of a nearly separable problem needs eps of 1e-7.
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.certificate import total_charge
+from hullrank.problem.certificate import charge_of
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import RowLayout
 
@@ -19,30 +19,30 @@ def best_primal(
     problem: IntervalProblem, layout: RowLayout, s: Floats, square: float, theta: Floats, violation: float
 ) -> tuple[float, Floats]:
     """The stretch of the weights and the thresholds with the least objective, given |w|^2 and a guess of theta."""
-    if problem.homogeneous:  # the objective is l^2/2 |w|^2 + l * lost: the best stretch l is known
-        candidates = [problem.raise_thresholds(each) for each in _candidates(problem, layout, s, theta)]
-        lost, theta = min(((_lost(problem, layout, s, each), each) for each in candidates), key=lambda pair: pair[0])
-        stretch = max(0.0, -lost) / square if square > 0 else 0.0
-        return stretch, stretch * theta
+    group = layout.row_group
+    signed = problem.sign[group] * s[layout.row_sample]
 
-    def objective(stretch: float, thresholds: Floats) -> float:
-        return 0.5 * stretch**2 * square + _lost(problem, layout, stretch * s, thresholds)
+    def lost(stretch: float, theta: Floats) -> float:
+        return float(problem.linear @ theta) + charge_of(
+            problem, layout, problem.offsets(theta)[group] - stretch * signed
+        )
+
+    def objective(stretch: float, theta: Floats) -> float:
+        return 0.5 * stretch**2 * square + lost(stretch, theta)
 
     def best_thresholds(stretch: float, theta: Floats) -> Floats:
         feasible = [problem.raise_thresholds(each) for each in _candidates(problem, layout, stretch * s, theta)]
-        return min(feasible, key=lambda each: objective(stretch, each))
+        return min(feasible, key=lambda each: lost(stretch, each)) if len(feasible) > 1 else feasible[0]
 
     theta = best_thresholds(1.0, theta)
+    if problem.homogeneous:  # the objective is l^2/2 |w|^2 + l * lost: the best stretch l is known
+        stretch = max(0.0, -lost(1.0, theta)) / square if square > 0 else 0.0
+        return stretch, stretch * theta
     if problem.charge is not Charge.HINGE:
         return 1.0, theta
-    stretch = min(
-        (1.0 + share * min(violation, 1.0) for share in _SHARES), key=lambda each: objective(each, each * theta)
-    )
+    stretches = [1.0 + share * min(violation, 1.0) for share in _SHARES]
+    stretch = min(stretches, key=lambda each: objective(each, each * theta))
     return stretch, theta if stretch == 1.0 else best_thresholds(stretch, stretch * theta)
-
-
-def _lost(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats) -> float:
-    return float(problem.linear @ theta) + total_charge(problem, layout, theta, s)
 
 
 def _candidates(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats) -> list[Floats]:

@@ -16,7 +16,7 @@ from hullrank.solvers import _smo_loops as loops
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BATCH_BYTES = 1 << 21
-_CALLS_PER_LOOK = 4  # rows are brought so many times before their eagerness is measured again
+_CALLS_PER_LOOK = 16  # rows are brought so many times before their eagerness is measured again
 _FULL_BATCH = 4  # rows brought at a time once others must leave
 
 
