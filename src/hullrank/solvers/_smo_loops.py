@@ -413,19 +413,6 @@ def smo(
     return ended
 
 
-@njit(error_model="numpy", fastmath={"contract"})
-def add_rows(K: Array, slots: Array, change: Array, total: Array) -> None:
-    """total += K[slots]' change, in float64, two rows a pass."""
-    n = slots.shape[0]
-    for r in range(0, n, 2):
-        a = change[r]
-        b = change[r + 1] if r + 1 < n else 0.0
-        ka = K[slots[r]]
-        kb = K[slots[r + 1]] if r + 1 < n else ka
-        for k in range(total.shape[0]):
-            total[k] += a * ka[k] + b * kb[k]
-
-
 @njit(error_model="numpy")
 def compact(memory: Array, width: Array, slots: Array, kept: Array) -> None:
     """Of the rows of ``width`` entries at ``slots`` (ascending) leave the entries ``kept``, row after row, in place."""

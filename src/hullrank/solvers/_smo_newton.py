@@ -63,11 +63,6 @@ class FreeFace:
         """Mean over the rows of each distinct sample."""
         return np.stack([np.bincount(self.where, column) for column in R.T], axis=1) / self.count[:, None]
 
-    def outside(self, change: Floats) -> NDArray[np.bool_]:
-        """Rows that the change would push out of their box."""
-        target = self.value + change
-        return (target < self.lower) | (target > self.upper)
-
     def clipped(self, change: Floats) -> Floats:
         """The change, cut at the box."""
         return np.clip(self.value + change, self.lower, self.upper) - self.value
@@ -266,11 +261,11 @@ def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Flo
         rows = sources.rows[held]
         left = np.where(side[rows] > 0, face.upper[rows], face.lower[rows]) - face.value[rows]
         use = np.concatenate([np.arange(1, n + 1), n + 1 + held])
-        p = len(rows)
-        A = np.zeros((n + k + p, n + k + p))
-        flip = np.concatenate([np.ones(n), -np.ones(p)])
-        at = np.concatenate([np.arange(n), n + k + np.arange(p)])
-        A[np.ix_(at, at)] = flip[:, None] * sources.products[np.ix_(use, use)] * flip
+        at = np.concatenate([np.arange(n), np.arange(n + k, n + k + len(rows))])
+        A = np.zeros((n + k + len(rows), n + k + len(rows)))
+        A[np.ix_(at, at)] = sources.products[np.ix_(use, use)]
+        A[:n, n + k :] *= -1.0
+        A[n + k :, :n] *= -1.0
         A[:n, n : n + k], A[n : n + k, :n] = -G.T, -G
         reached = sources.products[use, 0]
         right = np.concatenate([-face.owed - reached[:n], -gap, reached[n:] - left])
@@ -294,10 +289,10 @@ def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Flo
 
 
 def _solve_small(A: Floats, right: Floats) -> Floats:
-    """A symmetric system that may be singular (thresholds without free rows), scaled to a unit diagonal."""
+    """A symmetric system that may be singular (thresholds without free rows), scaled in place to a unit diagonal."""
     largest = max(float(A.max(initial=1e-300)), -float(A.min(initial=0.0)))
     scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(A)), 1e-12 * largest))
-    A = A * scale[:, None]
+    A *= scale[:, None]
     A *= scale
     A[np.diag_indices(len(A))] += 1e-13
     try:

@@ -72,8 +72,8 @@ class RowCache:
     def bring(self, needed: int, eagerness: Callable[[], Floats]) -> None:
         """Compute the row that is needed, and with it those that (as of a few calls ago) will be wanted next."""
         batch = self.batch if self.filled < self.capacity else _FULL_BATCH
-        if not len(self._queue):
-            self._look(_CALLS_PER_LOOK * batch, eagerness())
+        if not len(self._queue) or len(self._leaving) + self.capacity - self.filled < batch:
+            self._look(min(_CALLS_PER_LOOK * batch, max(batch, self.capacity // 4)), eagerness())
         wanted, self._queue = self._queue[:batch], self._queue[batch:]
         wanted = wanted[self.slot[wanted] < 0]
         if needed not in wanted:
@@ -88,16 +88,6 @@ class RowCache:
         short = min(count + _CALLS_PER_LOOK - (self.capacity - self.filled), self.filled)
         if short > 0:
             self._leaving = np.argpartition(eagerness[self.owner[: self.filled]], short - 1)[:short]
-
-    def require(self, samples: Ints) -> None:
-        """Compute the rows of all ``samples`` that are not there yet; they must fit."""
-        missing = samples[self.slot[samples] < 0]
-        kept = np.zeros(len(self.slot), dtype=bool)
-        kept[samples] = True
-        self._queue, self._leaving = self._queue[:0], np.flatnonzero(~kept[self.owner[: self.filled]])
-        for start in range(0, len(missing), self.batch):
-            batch = missing[start : start + self.batch]
-            self._place(batch, self._free_slots(len(batch)))
 
     def _free_slots(self, count: int) -> Ints:
         fresh = np.arange(self.filled, min(self.filled + count, self.capacity))
