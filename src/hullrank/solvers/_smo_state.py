@@ -207,6 +207,12 @@ class SmoState:
             alpha[base + lo : base + hi] = sign * self.v[base + lo : base + hi]
         return alpha / self.layout.row_cost
 
+    @property
+    def dual(self) -> float:
+        """The dual objective, but for what the squared charge takes off."""
+        gain = self.problem.offset @ self.totals() + self.problem.gap @ self.order_multipliers
+        return float(gain - 0.5 * self.beta @ self.s)
+
     def flow_residual(self) -> Floats:
         """linear + E'(sign alpha) - G't: what the multipliers owe the thresholds (and rho)."""
         return (

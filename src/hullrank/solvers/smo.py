@@ -183,7 +183,7 @@ class Descent:
         kept = self.focus.movable()
         if kept is not None:
             if not self.focus.narrowed:
-                self.grade()
+                self.size = abs(self.state.dual)
             self.focus.narrow(kept)
 
     def price(self, size: int) -> float:
