@@ -183,7 +183,7 @@ class Descent:
         kept = self.focus.movable()
         if kept is not None:
             if not self.focus.narrowed:
-                self.size = abs(self.state.dual)
+                self.size = max(abs(self.state.dual), 1e-300)
             self.focus.narrow(kept)
 
     def price(self, size: int) -> float:
