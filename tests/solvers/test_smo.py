@@ -202,7 +202,7 @@ def test_round_limit_ends_the_solve():
 def test_interruption_keeps_the_best_so_far(monkeypatch):
     from hullrank.solvers.smo import Descent
 
-    def interrupted(self, reached, forced):
+    def interrupted(self, forced):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Descent, "newton", interrupted)

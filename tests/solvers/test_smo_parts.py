@@ -140,10 +140,10 @@ def test_interruption_keeps_the_multipliers_of_those_at_rest(monkeypatch):
     monkeypatch.setattr(_smo_focus, "_LEAST", 20)
     newton = Descent.newton
 
-    def interrupted(self, reached, forced):
+    def interrupted(self, forced):
         if self.focus.narrowed:
             raise KeyboardInterrupt
-        return newton(self, reached, forced)
+        return newton(self, forced)
 
     monkeypatch.setattr(Descent, "newton", interrupted)
     solution = solve_kernel_intervals(PROBLEMS["fixed"], samples, Gram(samples.X, "rbf", GAMMA), tol=1e-9)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from hullrank._jit import njit
+from hullrank.solvers._smo_paths import bottleneck, find_paths, push
 from hullrank.solvers._smo_scans import INNER, scan_one, scan_two, unkey
 from hullrank.solvers._smo_scans import gains as second_order_gains
 
@@ -59,65 +60,6 @@ def set_rows(groups: Array, signs: Array, per_sample: Array, v: Array, off: Arra
         for k in range(groups[g, 1], groups[g, 2]):
             partner = groups[g, 4] + k
             _set_row(groups[g, 3] + k, partner, k, signs[g, 0], signs[g, 1], per_sample, v, off)
-
-
-@njit(**INNER)
-def _bottleneck(edges: Array, order: Array, hop: Array, t1: Array, t2: Array, d: Array) -> Any:
-    """The largest step up to d that keeps the order multipliers along the path from t1 to t2 non-negative."""
-    a = t1
-    while a != t2:
-        e = hop[a, t2]
-        forward = edges[e, 0] == a
-        if not forward and order[1, e] < d:
-            d = order[1, e]
-        a = edges[e, 1] if forward else edges[e, 0]
-    return d
-
-
-@njit(**INNER)
-def _push(edges: Array, order: Array, hop: Array, t1: Array, t2: Array, d: Array) -> Any:
-    """Move d along the path; 1 if some order multiplier became or stopped being zero."""
-    a = t1
-    changed = 0
-    while a != t2:
-        e = hop[a, t2]
-        forward = edges[e, 0] == a
-        before = order[1, e] > 0
-        order[1, e] += d if forward else -d
-        if order[1, e] < 1e-14 * d:
-            order[1, e] = 0.0
-        if before != (order[1, e] > 0):
-            changed = 1
-        a = edges[e, 1] if forward else edges[e, 0]
-    return changed
-
-
-@njit(**INNER)
-def _find_paths(edges: Array, order: Array, cost: Array, hop: Array) -> None:
-    """Best path costs between thresholds (Floyd and Warshall): an order constraint up to low earns its gap, and the way
-    back, open while its multiplier is positive, costs it. ``hop`` is the first order constraint of the path."""
-    n = cost.shape[0]
-    for a in range(n):
-        for b in range(n):
-            cost[a, b] = -1e30
-            hop[a, b] = -1
-        cost[a, a] = 0.0
-    for e in range(edges.shape[0]):
-        up = edges[e, 0]
-        low = edges[e, 1]
-        if order[0, e] > cost[up, low]:
-            cost[up, low] = order[0, e]
-            hop[up, low] = e
-        if order[1, e] > 0 and -order[0, e] > cost[low, up]:
-            cost[low, up] = -order[0, e]
-            hop[low, up] = e
-    for k in range(n):
-        for a in range(n):
-            if cost[a, k] > -1e29:
-                for b in range(n):
-                    if cost[k, b] > -1e29 and cost[a, k] + cost[k, b] > cost[a, b] + 1e-12:
-                        cost[a, b] = cost[a, k] + cost[k, b]
-                        hop[a, b] = hop[a, k]
 
 
 @njit(**INNER)
@@ -308,7 +250,7 @@ def smo(
     ``per_sample`` is diagonal, curvature, bound; ``order`` is gap and multiplier of the order constraints ``edges``.
     The last direction moves io[MEMBERS] rows ``member``; ``along`` is by how much, and their lower and upper bound.
     """
-    _find_paths(edges, order, cost, hop)
+    find_paths(edges, order, cost, hop)
     row_i = 0
     row_j = 0
     d = 0.0
@@ -392,9 +334,9 @@ def smo(
             d = high if high < d else d
             d = low if low < d else d
             if t1 != t2:
-                d = _bottleneck(edges, order, hop, t1, t2, d)
-                if _push(edges, order, hop, t1, t2, d) == 1:
-                    _find_paths(edges, order, cost, hop)
+                d = bottleneck(edges, order, hop, t1, t2, d)
+                if push(edges, order, hop, t1, t2, d) == 1:
+                    find_paths(edges, order, cost, hop)
             elif inside and per_sample[1, i] == 0.0 and io[RHO_WEIGHT] == 0.0:
                 along[0, _join(member, along, up, low_i, low_i + per_sample[2, i], io)] = 1.0
                 along[0, _join(member, along, down_row, low_j, low_j + per_sample[2, j], io)] = -1.0

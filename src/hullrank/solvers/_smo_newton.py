@@ -173,8 +173,6 @@ def newton_step(
     change, theta, tight, tau = solved
     restored = _restore_flow(face, face.clipped(change), tight, tau)
     step = _search(face, restored[0], tight, restored[1], times, least) if restored else 0.0
-    if step == 0.0:
-        return 0.0
     if state.problem.has_rho:
         state.io[loops.RHO] += step * (theta[-1] - state.io[loops.RHO])
     return step

@@ -31,7 +31,6 @@ MOST_THRESHOLDS = 200
 _FALL = 0.3  # of the demanded violation from one level to the next
 _FIRST = 100.0  # the first demand, in tolerances of the first violation,
 _LEAST_FIRST = 0.05  # but not less than so much of it
-_SECONDS_PER_STEP = 2e-6, 1.2e-9  # of a sequential step: fixed, and per sample
 _FLOPS = 3e10  # of a Newton step, per second
 _PATIENCE = 1.7  # prices of a Newton step that a level may cost before one is taken
 _SETTLED = 0.2  # of the free rows: where so few changed since the last level, a Newton step may be the last
@@ -128,7 +127,8 @@ class Descent:
             reached = self.state.violation <= eps
             if reached:
                 self.grade()
-            newton = not (reached and self.gap <= self.tol) and self.newton(reached, forced=not moving)
+            done = reached and self.gap <= self.tol
+            newton = not done and (self.worthwhile(reached) or not moving) and self.newton(forced=not moving)
             if newton:
                 self.follow()
             if (reached or newton) and self.gap <= self.tol:
@@ -150,7 +150,7 @@ class Descent:
         gap = np.inf
         while self.clean and self.tol < self.gap < 0.3 * gap:
             gap = self.gap
-            if self.newton(reached=False, forced=True):
+            if self.newton(forced=True):
                 self.grade()
 
     def next_level(self, eps: float) -> float:
@@ -162,9 +162,9 @@ class Descent:
         """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
         m = len(self.state.s)
         if self.spent > _CLEAN * self.price(1):
-            self.face_size = self.free_samples(free_rows(self.state))
-        seconds = _SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m
-        left = int(np.clip((_PATIENCE * self.price(self.face_size) - self.spent) / seconds, m // 4 + 10, 30 * m + 1000))
+            self.face_size = self.owners(free_rows(self.state))
+        affordable = (_PATIENCE * self.price(self.face_size) - self.spent) / seconds_per_step(m)
+        left = int(np.clip(affordable, m // 4 + 10, 30 * m + 1000))
         moving = True
         self.exact = self.certified = False
         while left > 0 and moving and self.state.violation > eps:
@@ -173,7 +173,7 @@ class Descent:
             before = state.steps
             moving = state.run(eps, min(left, max(m, 1000)))
             left -= state.steps - before
-            self.spent += (state.steps - before) * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m)
+            self.spent += (state.steps - before) * seconds_per_step(m)
             if state.problem.has_rho:  # method of multipliers for sum alpha = nu
                 state.io[loops.RHO] -= state.io[loops.RHO_WEIGHT] * state.flow_residual()[-1]
         return moving
@@ -193,17 +193,17 @@ class Descent:
         """
         m = len(self.state.s)
         if not size:
-            return max(self.price(1), 2.0 * m * (_SECONDS_PER_STEP[0] + _SECONDS_PER_STEP[1] * m))
+            return max(self.price(1), 2.0 * m * seconds_per_step(m))
         return (_CLEAN if self.clean else 1.0) * (3e-3 + 2e-8 * size**2 + size**3 / 3 / _FLOPS)
 
-    def free_samples(self, rows: Ints) -> int:
+    def owners(self, rows: Ints) -> int:
         """Number of samples that own the rows."""
         return len(np.unique(self.state.layout.row_sample[rows]))
 
     def worthwhile(self, reached: bool) -> bool:
         """Whether a Newton step is likely to cost less than the sequential steps that it saves."""
         rows = free_rows(self.state)
-        price = self.price(self.free_samples(rows))
+        price = self.price(self.owners(rows))
         if not reached:
             return self.spent >= _PATIENCE * price
         rows = self.focus.rows[rows]
@@ -213,11 +213,9 @@ class Descent:
         levels = np.log(self.gap / self.tol) / np.log(1 / _FALL)
         return bool(changed <= _SETTLED * len(rows) and price <= levels * cost)
 
-    def newton(self, reached: bool, forced: bool) -> bool:
-        """A Newton step, if it is worth its cost (``forced``: whatever it costs); whether it moved."""
+    def newton(self, forced: bool) -> bool:
+        """A Newton step (``forced``: on float64 scores, however short it is); whether it moved."""
         state = self.state
-        if not (self.worthwhile(reached) or forced):
-            return False
         self.spent = 0.0
         self.certified = False
         face = FreeFace(state)
@@ -280,6 +278,11 @@ class Descent:
             self.state.run(1e30, 0)
         self.exact = self.certified = True
         self.grade()
+
+
+def seconds_per_step(n_samples: int) -> float:
+    """Of a sequential step: a fixed part, and one per sample."""
+    return 2e-6 + 1.2e-9 * n_samples
 
 
 def certify(state: SmoState) -> tuple[float, CertifiedPoint]:
