@@ -33,10 +33,14 @@ class RowCache:
         self.batch = int(np.clip(_BATCH_BYTES // row_bytes, 8, max(8, m if few else self.capacity // 8)))
         self.values = memory[: self.capacity * m].reshape(self.capacity, m)
         self._scratch = np.empty((_FULL_BATCH, m), dtype=memory.dtype)
-        self.clear()
+        self._forget()
 
     def clear(self) -> None:
-        """Forget all rows."""
+        """Forget all rows, in memory that may hold anything."""
+        self._forget()
+        self.values[0] = 0.0  # the loop multiplies it by 0 before it has seen a row
+
+    def _forget(self) -> None:
         self.slot = np.full(self._scratch.shape[1], -1, dtype=np.int64)
         self.owner = np.full(self.capacity, -1, dtype=np.int64)
         self.filled = 0
@@ -66,7 +70,7 @@ class RowCache:
         held = held[np.argsort(self.slot[kept[held]])]
         loops.compact(self.memory, len(self.slot), self.slot[kept[held]], kept)
         narrow.owner[: len(held)], narrow.slot[held], narrow.filled = held, np.arange(len(held)), len(held)
-        self.clear()
+        self._forget()
         return narrow
 
     def bring(self, needed: int, eagerness: Callable[[], Floats]) -> None:
