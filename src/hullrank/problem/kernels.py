@@ -258,8 +258,9 @@ def _multiply(block: Array, left: Any, right: Any, kernel: str, gamma: float) ->
 def _shape_values(block: Array, kernel: str, gamma: float, degree: int, coef0: float) -> None:
     """From products (rbf, laplacian: exponents) to kernel values, in place."""
     if kernel in ("rbf", "laplacian"):
-        np.minimum(block, 0.0, out=block)
-        np.exp(block, out=block)
+        from hullrank.problem._exponentials import exponentials32, exponentials64
+
+        (exponentials32 if block.dtype == np.float32 else exponentials64)(block)
     elif kernel in ("poly", "sigmoid"):
         block *= gamma
         block += coef0
