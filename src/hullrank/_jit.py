@@ -8,6 +8,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -22,3 +25,20 @@ def njit(**options: Any) -> Callable[[Function], Function]:
             return numba.njit(nogil=True, **options)(function)
 
     return compile_lazily
+
+
+def _float32_intrinsic(name: str, doc: str) -> Any:
+    def typed(_context: Any, a: Any, b: Any) -> Any:
+        def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            real = ir.FloatType()
+            function = builder.module.declare_intrinsic(name, [real], ir.FunctionType(real, [real, real]))
+            return builder.call(function, arguments, fastmath=("nnan", "nsz"))
+
+        return types.float32(types.float32, types.float32), build
+
+    typed.__doc__ = doc
+    return intrinsic(typed)
+
+
+fmax = _float32_intrinsic("llvm.maxnum", "The larger of two float32, neither NaN; a running maximum is vectorised.")
+fmin = _float32_intrinsic("llvm.minnum", "The smaller of two float32, neither NaN; a running minimum is vectorised.")

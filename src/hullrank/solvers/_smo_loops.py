@@ -7,11 +7,9 @@ amount; if their thresholds differ, multipliers of order constraints along a pat
 Where rows stay inside their boxes (hinge), a step follows a direction conjugate to that of the step before: p = (raise
 i, lower j) + share * (last p). With q = K p at hand this costs little, and fewer steps are needed.
 
-Tables (one line each):
-  lanes   first sample, last + 1, group, base of its rows, second group or -1, base of its rows, 1 if first of its class
-  groups  threshold, first sample, last + 1, base of its rows, base of the partner's rows (or NO_ROW)
-where the row of sample k is base + k. ``off`` holds, in float32, the residual plus s of the rows that may rise (line 0)
-and fall (line 1), and -FAR or FAR of those that may not.
+A line of ``groups`` is threshold, first sample, last + 1, base of its rows, base of the partner's rows (or NO_ROW): the
+row of sample k is base + k. ``rounded`` is s in float32. ``off`` holds, in float32 too, the residual plus s of the rows
+that may rise (line 0) and fall (line 1), and -FAR or FAR of those that may not.
 """
 
 from typing import Any
@@ -20,7 +18,7 @@ import numpy as np
 
 from hullrank._jit import njit
 from hullrank.solvers._smo_paths import bottleneck, find_paths, push
-from hullrank.solvers._smo_scans import INNER, scan_one, scan_two, unkey
+from hullrank.solvers._smo_scans import INNER, differences, extremes, find, move
 from hullrank.solvers._smo_scans import gains as second_order_gains
 
 Array = Any
@@ -63,63 +61,24 @@ def set_rows(groups: Array, signs: Array, per_sample: Array, v: Array, off: Arra
 
 
 @njit(**INNER)
-def _extremes(
-    K: Array,
-    i: Array,
-    j: Array,
-    share: Array,
-    d: Array,
-    q: Array,
-    lanes: Array,
-    groups: Array,
-    signs: Array,
-    s: Array,
-    off: Array,
-    ends: Array,
-    ends_of: Array,
-    rho: Array,
-) -> None:
-    """Apply the last step to s and find, per threshold, the extreme residuals and the groups that hold them."""
-    for lane in range(lanes.shape[0]):
-        lo = lanes[lane, 0]
-        hi = lanes[lane, 1]
-        g = lanes[lane, 2]
-        first = lanes[lane, 6] == 1
-        step = d if first else 0.0
-        keep = share if first else np.float32(1)
-        other = j if first else i
-        a = lanes[lane, 3]
-        if lanes[lane, 4] < 0:
-            scan_one(
-                s[lo:hi],
-                q[lo:hi],
-                K[i, lo:hi],
-                K[other, lo:hi],
-                keep,
-                step,
-                off[0, a + lo : a + hi],
-                off[1, a + lo : a + hi],
-                ends[g],
-            )
-        else:
-            b = lanes[lane, 5]
-            scan_two(
-                s[lo:hi], q[lo:hi], K[i, lo:hi], K[other, lo:hi], keep, step,
-                off[0, a + lo : a + hi], off[1, a + lo : a + hi], off[0, b + lo : b + hi], off[1, b + lo : b + hi],
-                ends[g], ends[lanes[lane, 4]],
-            )  # fmt: skip
+def _extremes(groups: Array, signs: Array, s: Array, off: Array, ends: Array, ends_of: Array, rho: Array) -> None:
+    """Per threshold, the extreme residuals and the groups that hold them."""
     for t in range(ends_of.shape[0]):
         ends_of[t, 0] = -1e30
         ends_of[t, 1] = 1e30
     for g in range(groups.shape[0]):
-        if groups[g, 2] > groups[g, 1]:
+        lo = groups[g, 1]
+        hi = groups[g, 2]
+        if hi > lo:
+            base = groups[g, 3]
+            extremes(s[lo:hi], off[0, base + lo : base + hi], off[1, base + lo : base + hi], ends[g])
             t = groups[g, 0]
             shift = signs[g, 0] * rho
-            x = unkey(ends[g, 0])
+            x = ends[g, 0]
             if x > -1e29 and x + shift > ends_of[t, 0]:
                 ends_of[t, 0] = x + shift
                 ends_of[t, 2] = g
-            x = unkey(ends[g, 1])
+            x = ends[g, 1]
             if x < 1e29 and x + shift < ends_of[t, 1]:
                 ends_of[t, 1] = x + shift
 
@@ -146,7 +105,7 @@ def _partner(ki: Array, own: Array, sign: Array, reach: Array, t: Array, groups:
              off: Array, curvature32: Array, q: Array, qi: Array, conjugate: Array, gains: Array, io: Array
              ) -> Any:  # fmt: skip
     """Group and sample of the row at threshold t whose fall gains most together with the given rise; group -1: none."""
-    best = np.int32(0)
+    best = np.float32(0)
     h = -1
     j = 0
     for g in range(groups.shape[0]):
@@ -171,10 +130,7 @@ def _partner(ki: Array, own: Array, sign: Array, reach: Array, t: Array, groups:
             if gain > best:
                 best = gain
                 h = g
-                x = np.int32(gain).view(np.float32)
-                j = lo
-                while gains[j - lo] != x:
-                    j += 1
+                j = lo + find(gains, hi - lo, gain)
     return h, j
 
 
@@ -224,7 +180,6 @@ def _follow(member: Array, along: Array, at_i: Array, at_j: Array, share: Array,
 def smo(
     K: Array,
     slot: Array,
-    lanes: Array,
     groups: Array,
     signs: Array,
     edges: Array,
@@ -235,6 +190,7 @@ def smo(
     curvature32: Array,
     v: Array,
     s: Array,
+    rounded: Array,
     off: Array,
     gains: Array,
     ends: Array,
@@ -258,7 +214,8 @@ def smo(
     ended = CONVERGED
     while True:
         rho = io[RHO]
-        _extremes(K, row_i, row_j, share, d, q, lanes, groups, signs, s, off, ends, ends_of, rho)
+        move(s, q, K[row_i], K[row_j], share, d, rounded)
+        _extremes(groups, signs, rounded, off, ends, ends_of, rho)
         d = 0.0
         share = np.float32(1)
         row_j = row_i
@@ -271,10 +228,10 @@ def smo(
             break
         g = np.int64(ends_of[t1, 2])
         base = groups[g, 3]
-        wanted = unkey(ends[g, 0])
-        i = groups[g, 1]
-        while i < groups[g, 2] - 1 and np.float32(off[0, base + i] - np.float32(s[i])) != wanted:
-            i += 1
+        lo = groups[g, 1]
+        hi = groups[g, 2]
+        differences(off[0, base + lo : base + hi], rounded[lo:hi], gains)
+        i = lo + find(gains, hi - lo, ends[g, 0])
         row_i = slot[i]
         if row_i < 0:
             io[MISSING] = i
@@ -284,7 +241,21 @@ def smo(
         own = per_sample[0, i] + per_sample[1, i]
         conjugate = 1.0 / io[BEND] if io[MEMBERS] > 0 and t1 == t2 else 0.0
         h, j = _partner(
-            K[row_i], own, signs[g, 0], reach, t2, groups, signs, s, off, curvature32, q, q[i], conjugate, gains, io
+            K[row_i],
+            own,
+            signs[g, 0],
+            reach,
+            t2,
+            groups,
+            signs,
+            rounded,
+            off,
+            curvature32,
+            q,
+            q[i],
+            conjugate,
+            gains,
+            io,
         )
         if h < 0:
             ended = STUCK

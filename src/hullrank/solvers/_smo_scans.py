@@ -1,86 +1,47 @@
-"""Passes over the samples of a class for sequential minimal optimisation, written to be vectorised.
+"""Passes over samples for sequential minimal optimisation, written to be vectorised.
 
-Maxima run over the bits of float32 as ordered integers, which compilers vectorise where they do not vectorise maxima of
-floats.
+What is done twice to a sample does no harm, so the rest of a range that does not fill a block of ``_BLOCK`` is the last
+block of the range.
 """
 
 from typing import Any
 
 import numpy as np
 
-from hullrank._jit import njit
+from hullrank._jit import fmax, fmin, njit
 
 Array = Any
 INNER: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _FAST: dict[str, Any] = {**INNER, "fastmath": {"contract", "arcp", "nsz"}}
+_BLOCK = 64
 
 
 @njit(**_FAST)
-def scan_one(
-    s: Array, q: Array, ki: Array, kj: Array, share: Array, d: Array, up: Array, down: Array, ends: Array
-) -> None:
-    """q = ki - kj + share q, s += d q; the largest residual that may rise and the smallest that may fall, as ordered
-    integers."""
-    a = np.int32(-2147483647)
-    b = np.int32(2147483647)
+def move(s: Array, q: Array, ki: Array, kj: Array, share: Array, d: Array, rounded: Array) -> None:
+    """q = ki - kj + share q, s += d q; s also in float32."""
     for k in range(s.shape[0]):
         z = (ki[k] - kj[k]) + share * q[k]
         q[k] = z
         value = s[k] + d * z
         s[k] = value
-        w = np.float32(value)
-        x = np.float32(up[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        a = x if x > a else a
-        x = np.float32(down[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        b = x if x < b else b
-    ends[0] = a
-    ends[1] = b
+        rounded[k] = np.float32(value)
 
 
 @njit(**_FAST)
-def scan_two(
-    s: Array,
-    q: Array,
-    ki: Array,
-    kj: Array,
-    share: Array,
-    d: Array,
-    up: Array,
-    down: Array,
-    up2: Array,
-    down2: Array,
-    ends: Array,
-    ends2: Array,
-) -> None:
-    """The same for two groups of one class in one pass."""
-    a = np.int32(-2147483647)
-    b = np.int32(2147483647)
-    a2 = a
-    b2 = b
-    for k in range(s.shape[0]):
-        z = (ki[k] - kj[k]) + share * q[k]
-        q[k] = z
-        value = s[k] + d * z
-        s[k] = value
-        w = np.float32(value)
-        x = np.float32(up[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        a = x if x > a else a
-        x = np.float32(down[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        b = x if x < b else b
-        x = np.float32(up2[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        a2 = x if x > a2 else a2
-        x = np.float32(down2[k] - w).view(np.int32)
-        x = x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))
-        b2 = x if x < b2 else b2
-    ends[0] = a
-    ends[1] = b
-    ends2[0] = a2
-    ends2[1] = b2
+def _extremes(s: Array, up: Array, down: Array, n: Array, a: Array, b: Array) -> Any:
+    for k in range(n):
+        a = fmax(a, up[k] - s[k])
+        b = fmin(b, down[k] - s[k])
+    return a, b
+
+
+@njit(**_FAST)
+def extremes(s: Array, up: Array, down: Array, ends: Array) -> None:
+    """The largest residual that may rise and the smallest that may fall."""
+    n = s.shape[0]
+    a, b = _extremes(s, up, down, n // _BLOCK * _BLOCK, np.float32(-3e38), np.float32(3e38))
+    rest = min(n, _BLOCK)
+    ends[0], ends[1] = _extremes(s[n - rest :], up[n - rest :], down[n - rest :], rest, a, b)
 
 
 @njit(**_FAST)
@@ -98,10 +59,10 @@ def gains(
 ) -> Any:
     """Second-order choice: (reach - residual)^2 / (own + curvature - 2 ki - conjugate (qi - q)^2) of the rows that may
     fall; the best."""
-    best = np.int32(0)
+    best = np.float32(0)
     least = np.float32(1e-7) * own
     for k in range(s.shape[0]):
-        b = reach - (down[k] - np.float32(s[k]))
+        b = reach - (down[k] - s[k])
         b = b if b > np.float32(0) else np.float32(0)
         b = b if down[k] < np.float32(1e29) else np.float32(0)
         a = own + curvature[k] - np.float32(2) * ki[k]
@@ -110,11 +71,29 @@ def gains(
         a = a if a > least else least
         gain = np.float32(b * b / a)
         gains[k] = gain
-        x = gain.view(np.int32)
-        best = x if x > best else best
+        best = fmax(best, gain)
     return best
 
 
+@njit(**_FAST)
+def differences(a: Array, b: Array, out: Array) -> None:
+    """a - b."""
+    for k in range(a.shape[0]):
+        out[k] = a[k] - b[k]
+
+
 @njit(**INNER)
-def unkey(x: Array) -> Any:
-    return np.int32(x ^ ((x >> np.int32(31)) & np.int32(0x7FFFFFFF))).view(np.float32)
+def find(values: Array, n: Array, wanted: Array) -> Any:
+    """The first of n values that equals ``wanted``, or the last."""
+    start = 0
+    while start + _BLOCK < n:
+        block = values[start : start + _BLOCK]
+        hits = 0
+        for k in range(_BLOCK):
+            hits |= block[k] == wanted
+        if hits:
+            break
+        start += _BLOCK
+    while start < n - 1 and values[start] != wanted:
+        start += 1
+    return start

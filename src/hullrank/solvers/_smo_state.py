@@ -121,7 +121,6 @@ class SmoState:
     layout: RowLayout
     cache: RowCache
     groups: Ints
-    lanes: Ints
     signs: Floats
     edges: Ints
     order: Floats
@@ -129,11 +128,12 @@ class SmoState:
     curvature32: NDArray[np.float32]
     v: Floats
     s: Floats
+    rounded: NDArray[np.float32]
     off: NDArray[np.float32]
     path_cost: Floats
     hop: Ints
     gains: NDArray[np.float32]
-    ends: NDArray[np.int32]
+    ends: NDArray[np.float32]
     ends_of: Floats
     q: NDArray[np.float32]
     member: Ints
@@ -156,8 +156,9 @@ class SmoState:
         self.io[loops.LIMIT] = self.io[loops.STEPS] + steps
         while True:
             ended = loops.smo(
-                self.cache.values, self.cache.slot, self.lanes, self.groups, self.signs, self.edges, self.order,
-                self.path_cost, self.hop, self.per_sample, self.curvature32, self.v, self.s, self.off, self.gains,
+                self.cache.values, self.cache.slot, self.groups, self.signs, self.edges, self.order,
+                self.path_cost, self.hop, self.per_sample, self.curvature32, self.v, self.s, self.rounded, self.off,
+                self.gains,
                 self.ends, self.ends_of, self.q, self.member, self.along, self.io,
             )  # fmt: skip
             if ended == loops.INDEFINITE:
@@ -274,7 +275,6 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
         layout=layout,
         cache=cache,
         groups=groups,
-        lanes=_lane_table(problem, groups),
         signs=signs,
         edges=np.stack([problem.up, problem.low], axis=1)[inner],
         order=np.stack([problem.gap[inner], np.zeros(int(inner.sum()))]),
@@ -282,11 +282,12 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
         curvature32=(per_sample[0] + per_sample[1]).astype(np.float32),
         v=np.zeros(rows),
         s=np.zeros(m),
+        rounded=np.zeros(m, dtype=np.float32),
         off=np.empty((2, rows), dtype=np.float32),
         path_cost=np.empty((n, n)),
         hop=np.empty((n, n), dtype=np.int64),
         gains=np.empty(m, dtype=np.float32),
-        ends=np.zeros((problem.n_groups, 2), dtype=np.int32),
+        ends=np.zeros((problem.n_groups, 2), dtype=np.float32),
         ends_of=np.zeros((n, 3)),
         q=np.zeros(m, dtype=np.float32),
         member=np.zeros(loops.MOST_MEMBERS, dtype=np.int64),
@@ -312,16 +313,3 @@ def _group_table(problem: IntervalProblem, layout: RowLayout) -> Ints:
         if partner >= 0:
             groups[partner] = problem.threshold[partner], first, first + length, other, base
     return groups
-
-
-def _lane_table(problem: IntervalProblem, groups: Ints) -> Ints:
-    """The groups of every class two by two, so that one pass over its samples serves both."""
-    lanes = []
-    for c in np.unique(problem.group_class):
-        own = np.flatnonzero(problem.group_class == c).tolist()
-        for at in range(0, len(own), 2):
-            g = own[at]
-            h = own[at + 1] if at + 1 < len(own) else -1
-            _, lo, hi, base, _ = groups[g].tolist()
-            lanes.append([lo, hi, g, base, h, groups[h, 3] if h >= 0 else 0, int(at == 0)])
-    return np.array(lanes, dtype=np.int64)
