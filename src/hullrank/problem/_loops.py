@@ -1,4 +1,4 @@
-"""The pass over the rows of an interval problem that the certificate needs; arrays only (see ``RowLayout.table``)."""
+"""The passes over the rows of an interval problem that the certificate needs; arrays only (see ``RowLayout.table``)."""
 
 from typing import Any
 
@@ -48,3 +48,22 @@ def move_multipliers(
             if charge == 1:
                 conjugate += 0.25 * c * (x + y) * (x + y)
     return conjugate
+
+
+@njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def total_charge(table: Array, sign: Array, charge: int, cost: Array, offsets: Array, scores: Array) -> Any:
+    """Sum over the slacks of cost * violation (squared: of its square); for a hard margin the largest violation."""
+    total = 0.0
+    for b in range(len(table)):
+        g, h = table[b, 2], table[b, 3]
+        s = scores[table[b, 0] : table[b, 0] + table[b, 1]]
+        c = cost[table[b, 6] : table[b, 6] + table[b, 1]]
+        for i in range(len(s)):
+            slack = max(offsets[g] - sign[g] * s[i], 0.0)
+            if h >= 0:
+                slack = max(offsets[h] - sign[h] * s[i], slack)
+            if charge == 2:
+                total = max(total, slack)
+            else:
+                total += c[i] * (slack if charge == 0 else slack * slack)
+    return total

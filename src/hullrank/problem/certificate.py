@@ -107,20 +107,10 @@ class CertifiedPoint:
 
 def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> float:
     """Sum of cost * charge(violation) over the slacks; for a hard margin the largest violation."""
-    group = layout.row_group
-    return charge_of(problem, layout, problem.offsets(theta)[group] - problem.sign[group] * scores[layout.row_sample])
+    from hullrank.problem import _loops as loops
 
-
-def charge_of(problem: IntervalProblem, layout: RowLayout, violation: Floats) -> float:
-    """The same for what every row lacks."""
-    if layout.shares_slacks:
-        slack = np.zeros(layout.n_slacks)
-        np.maximum.at(slack, layout.row_slack, violation)
-    else:
-        slack = np.maximum(violation, 0.0)
-    if problem.charge is Charge.HARD:
-        return float(slack.max(initial=0.0))
-    return float(layout.cost @ (slack if problem.charge is Charge.HINGE else slack * slack))
+    offsets = problem.offsets(theta)
+    return float(loops.total_charge(layout.table, problem.sign, int(problem.charge), layout.cost, offsets, scores))
 
 
 def certify_intervals(

@@ -7,7 +7,7 @@ eps |w|^2. Without this the gap of a nearly separable problem needs eps of 1e-7.
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.certificate import charge_of
+from hullrank.problem.certificate import total_charge
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import RowLayout
 
@@ -19,13 +19,9 @@ def best_primal(
     problem: IntervalProblem, layout: RowLayout, s: Floats, square: float, theta: Floats, violation: float
 ) -> tuple[float, Floats]:
     """The stretch of the weights and the thresholds with the least objective, given |w|^2 and a guess of theta."""
-    group = layout.row_group
-    signed = problem.sign[group] * s[layout.row_sample]
 
     def lost(stretch: float, theta: Floats) -> float:
-        return float(problem.linear @ theta) + charge_of(
-            problem, layout, problem.offsets(theta)[group] - stretch * signed
-        )
+        return float(problem.linear @ theta) + total_charge(problem, layout, theta, stretch * s)
 
     def objective(stretch: float, theta: Floats) -> float:
         return 0.5 * stretch**2 * square + lost(stretch, theta)
@@ -42,7 +38,7 @@ def best_primal(
         return 1.0, theta
     stretches = [1.0 + share * min(violation, 1.0) for share in _SHARES]
     stretch = min(stretches, key=lambda each: objective(each, each * theta))
-    return stretch, theta if stretch == 1.0 else best_thresholds(stretch, stretch * theta)
+    return stretch, stretch * theta
 
 
 def _candidates(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats) -> list[Floats]:

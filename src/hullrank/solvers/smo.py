@@ -260,6 +260,7 @@ class Descent:
         else:
             self.stretch, self.point, self.gap = stretch, point, point.relative_gap
             self.size = max(abs(point.primal), abs(point.dual), point.floor)
+            self.certified = self.exact
         tell(self.gap, self._report, self.verbose)
 
     def _report(self) -> str:
@@ -272,12 +273,12 @@ class Descent:
 
     def refresh(self) -> None:
         """All samples, with scores from float64 kernel values, and their certificate."""
-        if self.focus.narrowed or not self.exact:
+        if not self.certified:
             self.focus.widen()
             self.focus.rescore()
             self.state.run(1e30, 0)
-        self.exact = self.certified = True
-        self.grade()
+            self.exact = True
+            self.grade()
 
 
 def seconds_per_step(n_samples: int) -> float:
