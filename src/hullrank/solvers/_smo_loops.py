@@ -8,8 +8,10 @@ Where rows stay inside their boxes (hinge), a step follows a direction conjugate
 i, lower j) + share * (last p). With q = K p at hand this costs little, and fewer steps are needed.
 
 A line of ``groups`` is threshold, first sample, last + 1, base of its rows, base of the partner's rows (or NO_ROW): the
-row of sample k is base + k. ``rounded`` is s in float32. ``off`` holds, in float32 too, the residual plus s of the rows
-that may rise (line 0) and fall (line 1), and -FAR or FAR of those that may not.
+row of sample k is base + k. Groups of one threshold that follow each other, samples and rows, are one segment: a line
+of ``segments`` is threshold, first sample, last + 1, base of its rows, first group. ``rounded`` is s in float32.
+``off`` holds, in float32 too, the residual plus s of the rows that may rise (line 0) and fall (line 1), and -FAR or FAR
+of those that may not.
 """
 
 from typing import Any
@@ -61,24 +63,24 @@ def set_rows(groups: Array, signs: Array, per_sample: Array, v: Array, off: Arra
 
 
 @njit(**INNER)
-def _extremes(groups: Array, signs: Array, s: Array, off: Array, ends: Array, ends_of: Array, rho: Array) -> None:
-    """Per threshold, the extreme residuals and the groups that hold them."""
+def _extremes(segments: Array, signs: Array, s: Array, off: Array, ends: Array, ends_of: Array, rho: Array) -> None:
+    """Per threshold, the extreme residuals and the segment of the one that may rise."""
     for t in range(ends_of.shape[0]):
         ends_of[t, 0] = -1e30
         ends_of[t, 1] = 1e30
-    for g in range(groups.shape[0]):
-        lo = groups[g, 1]
-        hi = groups[g, 2]
+    for r in range(segments.shape[0]):
+        lo = segments[r, 1]
+        hi = segments[r, 2]
         if hi > lo:
-            base = groups[g, 3]
-            extremes(s[lo:hi], off[0, base + lo : base + hi], off[1, base + lo : base + hi], ends[g])
-            t = groups[g, 0]
-            shift = signs[g, 0] * rho
-            x = ends[g, 0]
+            base = segments[r, 3]
+            extremes(s[lo:hi], off[0, base + lo : base + hi], off[1, base + lo : base + hi], ends[r])
+            t = segments[r, 0]
+            shift = signs[segments[r, 4], 0] * rho
+            x = ends[r, 0]
             if x > -1e29 and x + shift > ends_of[t, 0]:
                 ends_of[t, 0] = x + shift
-                ends_of[t, 2] = g
-            x = ends[g, 1]
+                ends_of[t, 2] = r
+            x = ends[r, 1]
             if x < 1e29 and x + shift < ends_of[t, 1]:
                 ends_of[t, 1] = x + shift
 
@@ -101,35 +103,37 @@ def _worst_pair(ends_of: Array, cost: Array) -> Any:
 
 
 @njit(**INNER)
-def _partner(ki: Array, own: Array, sign: Array, reach: Array, t: Array, groups: Array, signs: Array, s: Array,
+def _owner(groups: Array, g: Array, k: Array) -> Any:
+    """The group of sample k in the segment that begins with group g."""
+    while groups[g, 2] <= k:
+        g += 1
+    return g
+
+
+@njit(**INNER)
+def _partner(ki: Array, own: Array, sign: Array, reach: Array, t: Array, segments: Array, signs: Array, s: Array,
              off: Array, curvature32: Array, q: Array, qi: Array, conjugate: Array, gains: Array, io: Array
              ) -> Any:  # fmt: skip
-    """Group and sample of the row at threshold t whose fall gains most together with the given rise; group -1: none."""
+    """First group of the segment, and sample, of the row at threshold t whose fall gains most together with the given
+    rise; group -1: none."""
     best = np.float32(0)
     h = -1
     j = 0
-    for g in range(groups.shape[0]):
-        lo = groups[g, 1]
-        hi = groups[g, 2]
-        if groups[g, 0] == t and hi > lo:
-            extra = io[RHO_CURVATURE] if signs[g, 0] != sign else 0.0
-            down = off[1, groups[g, 3] + lo : groups[g, 3] + hi]
-            far = np.float32(reach - signs[g, 0] * io[RHO])
+    for r in range(segments.shape[0]):
+        lo = segments[r, 1]
+        hi = segments[r, 2]
+        if segments[r, 0] == t and hi > lo:
+            other = signs[segments[r, 4], 0]
+            extra = io[RHO_CURVATURE] if other != sign else 0.0
+            down = off[1, segments[r, 3] + lo : segments[r, 3] + hi]
+            far = np.float32(reach - other * io[RHO])
             gain = second_order_gains(
-                s[lo:hi],
-                ki[lo:hi],
-                down,
-                curvature32[lo:hi],
-                np.float32(own + extra),
-                far,
-                q[lo:hi],
-                qi,
+                s[lo:hi], ki[lo:hi], down, curvature32[lo:hi], q[lo:hi], gains, np.float32(own + extra), far, qi,
                 np.float32(conjugate),
-                gains,
-            )
+            )  # fmt: skip
             if gain > best:
                 best = gain
-                h = g
+                h = segments[r, 4]
                 j = lo + find(gains, hi - lo, gain)
     return h, j
 
@@ -181,6 +185,7 @@ def smo(
     K: Array,
     slot: Array,
     groups: Array,
+    segments: Array,
     signs: Array,
     edges: Array,
     order: Array,
@@ -215,7 +220,7 @@ def smo(
     while True:
         rho = io[RHO]
         move(s, q, K[row_i], K[row_j], share, d, rounded)
-        _extremes(groups, signs, rounded, off, ends, ends_of, rho)
+        _extremes(segments, signs, rounded, off, ends, ends_of, rho)
         d = 0.0
         share = np.float32(1)
         row_j = row_i
@@ -226,12 +231,13 @@ def smo(
         if io[STEPS] >= io[LIMIT]:
             ended = OUT_OF_STEPS
             break
-        g = np.int64(ends_of[t1, 2])
-        base = groups[g, 3]
-        lo = groups[g, 1]
-        hi = groups[g, 2]
+        r = np.int64(ends_of[t1, 2])
+        lo = segments[r, 1]
+        hi = segments[r, 2]
+        base = segments[r, 3]
         differences(off[0, base + lo : base + hi], rounded[lo:hi], gains)
-        i = lo + find(gains, hi - lo, ends[g, 0])
+        i = lo + find(gains, hi - lo, ends[r, 0])
+        g = _owner(groups, segments[r, 4], i)
         row_i = slot[i]
         if row_i < 0:
             io[MISSING] = i
@@ -241,25 +247,13 @@ def smo(
         own = per_sample[0, i] + per_sample[1, i]
         conjugate = 1.0 / io[BEND] if io[MEMBERS] > 0 and t1 == t2 else 0.0
         h, j = _partner(
-            K[row_i],
-            own,
-            signs[g, 0],
-            reach,
-            t2,
-            groups,
-            signs,
-            rounded,
-            off,
-            curvature32,
-            q,
-            q[i],
-            conjugate,
-            gains,
-            io,
-        )
+            K[row_i], own, signs[g, 0], reach, t2, segments, signs, rounded, off, curvature32, q, q[i], conjugate,
+            gains, io,
+        )  # fmt: skip
         if h < 0:
             ended = STUCK
             break
+        h = _owner(groups, h, j)
         row_j = slot[j]
         if row_j < 0:
             io[MISSING] = j

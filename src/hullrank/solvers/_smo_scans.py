@@ -45,23 +45,22 @@ def extremes(s: Array, up: Array, down: Array, ends: Array) -> None:
 
 
 @njit(**_FAST)
-def gains(
+def _gains(
     s: Array,
     ki: Array,
     down: Array,
     curvature: Array,
+    q: Array,
+    gains: Array,
+    n: Array,
     own: Array,
     reach: Array,
-    q: Array,
     qi: Array,
     conjugate: Array,
-    gains: Array,
+    best: Array,
 ) -> Any:
-    """Second-order choice: (reach - residual)^2 / (own + curvature - 2 ki - conjugate (qi - q)^2) of the rows that may
-    fall; the best."""
-    best = np.float32(0)
     least = np.float32(1e-7) * own
-    for k in range(s.shape[0]):
+    for k in range(n):
         b = reach - (down[k] - s[k])
         b = b if b > np.float32(0) else np.float32(0)
         b = b if down[k] < np.float32(1e29) else np.float32(0)
@@ -73,6 +72,29 @@ def gains(
         gains[k] = gain
         best = fmax(best, gain)
     return best
+
+
+@njit(**_FAST)
+def gains(
+    s: Array,
+    ki: Array,
+    down: Array,
+    curvature: Array,
+    q: Array,
+    gains: Array,
+    own: Array,
+    reach: Array,
+    qi: Array,
+    conjugate: Array,
+) -> Any:
+    """Second-order choice: (reach - residual)^2 / (own + curvature - 2 ki - conjugate (qi - q)^2) of the rows that may
+    fall; the best."""
+    n = s.shape[0]
+    whole = n // _BLOCK * _BLOCK
+    best = _gains(s, ki, down, curvature, q, gains, whole, own, reach, qi, conjugate, np.float32(0))
+    rest = min(n, _BLOCK)
+    a = n - rest
+    return _gains(s[a:], ki[a:], down[a:], curvature[a:], q[a:], gains[a:], rest, own, reach, qi, conjugate, best)
 
 
 @njit(**_FAST)

@@ -121,6 +121,7 @@ class SmoState:
     layout: RowLayout
     cache: RowCache
     groups: Ints
+    segments: Ints
     signs: Floats
     edges: Ints
     order: Floats
@@ -156,7 +157,7 @@ class SmoState:
         self.io[loops.LIMIT] = self.io[loops.STEPS] + steps
         while True:
             ended = loops.smo(
-                self.cache.values, self.cache.slot, self.groups, self.signs, self.edges, self.order,
+                self.cache.values, self.cache.slot, self.groups, self.segments, self.signs, self.edges, self.order,
                 self.path_cost, self.hop, self.per_sample, self.curvature32, self.v, self.s, self.rounded, self.off,
                 self.gains,
                 self.ends, self.ends_of, self.q, self.member, self.along, self.io,
@@ -262,6 +263,7 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
     m, rows, n = layout.n_samples, layout.n_rows, problem.n_thresholds
     inner = problem.low >= 0
     groups = _group_table(problem, layout)
+    segments = _segment_table(groups, separate=problem.has_rho)
     cost = np.zeros(m)
     for first, length, slack in layout.table[:, [START, LENGTH, -1]].tolist():
         cost[first : first + length] = layout.cost[slack : slack + length]
@@ -275,6 +277,7 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
         layout=layout,
         cache=cache,
         groups=groups,
+        segments=segments,
         signs=signs,
         edges=np.stack([problem.up, problem.low], axis=1)[inner],
         order=np.stack([problem.gap[inner], np.zeros(int(inner.sum()))]),
@@ -287,7 +290,7 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
         path_cost=np.empty((n, n)),
         hop=np.empty((n, n), dtype=np.int64),
         gains=np.empty(m, dtype=np.float32),
-        ends=np.zeros((problem.n_groups, 2), dtype=np.float32),
+        ends=np.zeros((len(segments), 2), dtype=np.float32),
         ends_of=np.zeros((n, 3)),
         q=np.zeros(m, dtype=np.float32),
         member=np.zeros(loops.MOST_MEMBERS, dtype=np.int64),
@@ -313,3 +316,15 @@ def _group_table(problem: IntervalProblem, layout: RowLayout) -> Ints:
         if partner >= 0:
             groups[partner] = problem.threshold[partner], first, first + length, other, base
     return groups
+
+
+def _segment_table(groups: Ints, separate: bool) -> Ints:
+    """Threshold, first sample, last + 1, base of the rows, first group of what can be scanned in one pass."""
+    segments: list[list[int]] = []
+    for g, (threshold, first, last, base, _) in enumerate(groups.tolist()):
+        before = segments[-1] if segments and not separate else None
+        if before and before[0] == threshold and before[2] == first and before[3] == base:
+            before[2] = last
+        else:
+            segments.append([threshold, first, last, base, g])
+    return np.array(segments, dtype=np.int64)
