@@ -253,6 +253,7 @@ def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Flo
     G, gap = _constraints(face, tight)
     sources = Sources(face, factor)
     side = np.zeros(len(face.rows), dtype=np.int64)  # 1: held at the upper bound, -1: at the lower
+    known = np.zeros(len(face.rows), dtype=bool)  # whether it ever was
     for _ in range(_TURNS):
         # x = M^-1 (r + E theta - forces);  E'x - G'tau = -owed, G theta = gap, x[held] = what is left to the bound
         held = np.flatnonzero(side[sources.rows])
@@ -278,10 +279,11 @@ def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Flo
             break
         side[pulled] = 0
         side[above], side[below] = 1, -1
-        new = np.setdiff1d(np.flatnonzero(side), sources.rows)
+        new = np.flatnonzero((side != 0) & ~known)
         if len(sources.rows) + len(new) > max(_MOST_HELD * len(side), _FEW_HELD):
             return None
         if len(new):
+            known[new] = True
             sources.add(new)
     return change, theta, tau
 

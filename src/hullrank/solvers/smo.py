@@ -218,11 +218,10 @@ class Descent:
         state = self.state
         self.spent = 0.0
         self.certified = False
-        face = FreeFace(state)
-        if not self.exact and (forced or self.noise(face) > self.tol * self.size):
+        if not self.exact and (forced or self.noise() > self.tol * self.size):
             self.exact = True
             self.focus.rescore()
-            face = FreeFace(state)
+        face = FreeFace(state)
         n = len(face.distinct)
         if n < 2:
             return False
@@ -246,11 +245,12 @@ class Descent:
         total[face.distinct] = np.bincount(face.where, change)
         return self.focus.gram.times(total)
 
-    def noise(self, face: FreeFace) -> float:
-        """What the rounding of kernel rows may do to the gap of the rows of a face."""
-        state = self.state
+    def noise(self) -> float:
+        """What the rounding of kernel rows may do to the gap of the free rows."""
+        state, rows = self.state, free_rows(self.state)
         error = 2.0**-21 * float(np.linalg.norm(state.beta)) * float(state.per_sample[0].max())
-        return error * float(np.minimum(state.per_sample[2, face.sample], np.abs(face.value)).sum())
+        bound = state.per_sample[2, state.layout.row_sample[rows]]
+        return error * float(np.minimum(bound, np.abs(state.v[rows])).sum())
 
     def grade(self) -> None:
         """The certificate of the present point, by the scores at hand; of a part only an estimate of the gap."""
