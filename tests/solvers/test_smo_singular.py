@@ -34,4 +34,4 @@ def test_constraints_in_cycles_do_not_end_the_fit(seed):
     A = A[np.ix_(order, order)]
     assert np.linalg.matrix_rank(A) == 17
     right = A @ np.random.default_rng(seed).normal(size=19)
-    np.testing.assert_allclose(A @ _solve_small(A.copy(), right), right, atol=1e-6)
+    np.testing.assert_allclose(A @ _solve_small(A.copy, right), right, atol=1e-6)

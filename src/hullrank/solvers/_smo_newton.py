@@ -13,6 +13,7 @@ feasible, the dual objective never falls.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ Ints = NDArray[np.int64]
 _TURNS = 12  # of holding rows and letting them go
 _MOST_HELD = 0.35  # of the rows: with more it is too early for a Newton step
 _FEW_HELD = 1000  # rows are never too many
-_BLOCK = 256  # rows solved for at a time
+_BLOCK = 128  # rows solved for at a time
 
 
 class FreeFace:
@@ -107,8 +108,8 @@ class Factor:
     Rows of one sample share a kernel row: M^-1 R is that of their means, plus how far each is from it by its stiffness.
     """
 
-    def __init__(self, face: FreeFace, gram: Floats, ridge: float) -> None:
-        self.face = face
+    def __init__(self, face: FreeFace, gram: Floats, ridge: float, lend: Callable[[int], Floats] = np.empty) -> None:
+        self.face, self.lend = face, lend
         unit = max(float(np.mean(gram.diagonal())), 1e-300)
         M = gram.T  # the same matrix, in the order that LAPACK overwrites in place
         mean_curvature = np.zeros(len(face.distinct))
@@ -128,7 +129,8 @@ class Factor:
         face, L = self.face, self._L
         at = face.where[rows]
         top = int(at[0])
-        Y = np.zeros((len(L) - top, len(rows)))
+        Y = self.lend((len(L) - top) * len(rows)).reshape(-1, len(rows))
+        Y[:] = 0.0
         Y[at - top, np.arange(len(rows))] = 1.0 / face.count[at]
         for start in range(top, len(L), _BLOCK):
             lines, block = slice(start, start + _BLOCK), slice(start - top, start - top + _BLOCK)
@@ -158,15 +160,16 @@ def newton_step(
     gram: Floats,
     ridge: float,
     times: Callable[[FreeFace, Floats], Floats],
+    lend: Callable[[int], Floats] = np.empty,
     least: float = 0.0,
 ) -> float:
     """One step on the face, in place; the length taken (0: none, or shorter than ``least``).
 
     ``gram`` is the kernel matrix of its distinct samples, whose memory the step uses; ``times(face, x)`` the change of
-    all scores for a change of rows.
+    all scores for a change of rows; ``lend(size)`` gives room for so many numbers.
     """
     state = face.state
-    factor = Factor(face, gram, ridge)
+    factor = Factor(face, gram, ridge, lend)
     solved = None if factor.failed else _solve_face(face, factor)
     if solved is None:
         return 0.0
@@ -205,7 +208,8 @@ def _constraints(face: FreeFace, tight: Ints) -> tuple[Floats, Floats]:
 class Sources:
     """What M^-1 is applied to: residuals, thresholds, and unit vectors of rows that were held at some turn.
 
-    ``products`` are those of all pairs of sources with M^-1 between them.
+    They come in parts; ``_parts`` has for each its first source, the first line of L^-1 times it that is not 0, and the
+    lines from there; ``_products`` has those of its sources, with M^-1 between them, with all sources up to its last.
     """
 
     def __init__(self, face: FreeFace, factor: Factor) -> None:
@@ -213,8 +217,12 @@ class Sources:
         self.given = np.column_stack([face.residual, face.member])
         self.rows: Ints = np.zeros(0, dtype=np.int64)
         self._apart = factor.apart(self.given)
-        self._parts = [(0, factor.forward(self.given))]
-        self.products = self._parts[0][1].T @ self._parts[0][1] + self.given.T @ self._apart
+        Y = factor.forward(self.given)
+        self._parts = [(0, 0, Y)]
+        self._products = [Y.T @ Y + self.given.T @ self._apart]
+
+    def __len__(self) -> int:
+        return self.given.shape[1] + len(self.rows)
 
     def add(self, rows: Ints) -> None:
         """Unit vectors of more rows."""
@@ -224,26 +232,40 @@ class Sources:
 
     def _add(self, rows: Ints) -> None:
         top, Y = self.factor.forward_units(rows)
-        old, size = len(self.products), len(self.products) + len(rows)
-        across = np.concatenate(
-            [other[max(top - above, 0) :].T @ Y[max(above - top, 0) :] for above, other in self._parts]
-        )
-        across += np.concatenate([self._apart[rows].T, self.factor.apart_units(self.rows, rows)])
-        products = np.empty((size, size))
-        products[:old, :old], products[:old, old:], products[old:, :old] = self.products, across, across.T
-        products[old:, old:] = Y.T @ Y + self.factor.apart_units(rows, rows)
-        self._parts.append((top, Y))
-        self.products, self.rows = products, np.concatenate([self.rows, rows])
+        known = len(self)
+        self._parts.append((known, top, Y))
+        self.rows = np.concatenate([self.rows, rows])
+        products = self.factor.lend(len(rows) * len(self)).reshape(len(rows), -1)
+        for first, above, other in self._parts:
+            np.matmul(
+                Y[max(above - top, 0) :].T, other[max(top - above, 0) :],
+                out=products[:, first : first + other.shape[1]],
+            )  # fmt: skip
+        n = self.given.shape[1]
+        products[:, :n] += self._apart[rows]
+        products[:, n:] += self.factor.apart_units(self.rows, rows).T
+        self._products.append(products)
+
+    def products(self, use: Ints, at: Ints, out: Floats) -> None:
+        """Those of the sources ``use`` (ascending) with each other into the lines and columns ``at`` of ``out``."""
+        for (first, _, _), products in zip(self._parts, self._products, strict=True):
+            lo, hi = np.searchsorted(use, [first, products.shape[1]])
+            block = products[np.ix_(use[lo:hi] - first, use[:hi])]
+            out[np.ix_(at[lo:hi], at[:hi])] = block
+            out[np.ix_(at[:hi], at[lo:hi])] = block.T
+
+    def with_residuals(self) -> Floats:
+        """Products of all sources with the residuals."""
+        return np.concatenate([products[:, 0] for products in self._products])
 
     def solve(self, weights: Floats) -> Floats:
         """M^-1 of the weighted sum of the sources."""
         n = self.given.shape[1]
         total = self.given @ weights[:n]
         total[self.rows] += weights[n:]
-        y, at = np.zeros(len(self.face.distinct)), 0
-        for top, Y in self._parts:
-            y[top:] += Y @ weights[at : at + Y.shape[1]]
-            at += Y.shape[1]
+        y = np.zeros(len(self.face.distinct))
+        for first, top, Y in self._parts:
+            y[top:] += Y @ weights[first : first + Y.shape[1]]
         return self.factor.backward(y) + self.factor.apart(total[:, None])[:, 0]
 
 
@@ -260,16 +282,10 @@ def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Flo
         rows = sources.rows[held]
         left = np.where(side[rows] > 0, face.upper[rows], face.lower[rows]) - face.value[rows]
         use = np.concatenate([np.arange(1, n + 1), n + 1 + held])
-        at = np.concatenate([np.arange(n), np.arange(n + k, n + k + len(rows))])
-        A = np.zeros((n + k + len(rows), n + k + len(rows)))
-        A[np.ix_(at, at)] = sources.products[np.ix_(use, use)]
-        A[:n, n + k :] *= -1.0
-        A[n + k :, :n] *= -1.0
-        A[:n, n : n + k], A[n : n + k, :n] = -G.T, -G
-        reached = sources.products[use, 0]
+        reached = sources.with_residuals()[use]
         right = np.concatenate([-face.owed - reached[:n], -gap, reached[n:] - left])
-        theta, tau, force = np.split(_solve_small(A, right), [n, n + k])
-        weights = np.zeros(len(sources.products))
+        theta, tau, force = np.split(_solve_small(partial(_system, sources, use, G), right), [n, n + k])
+        weights = np.zeros(len(sources))
         weights[0], weights[1 : n + 1], weights[n + 1 + held] = 1.0, theta, -force
         change = sources.solve(weights)
         change[rows] = left
@@ -288,17 +304,36 @@ def _solve_box(face: FreeFace, factor: Factor, tight: Ints) -> tuple[Floats, Flo
     return change, theta, tau
 
 
-def _solve_small(A: Floats, right: Floats) -> Floats:
-    """A symmetric system that may be singular (thresholds without free rows), scaled in place to a unit diagonal."""
+def _system(sources: Sources, use: Ints, G: Floats) -> Floats:
+    """What thresholds, tight multipliers and forces solve, given products of the sources ``use``."""
+    k, n = G.shape
+    size = k + len(use)
+    A = np.zeros((size, size), order="F")
+    sources.products(use, np.concatenate([np.arange(n), np.arange(n + k, size)]), A)
+    A[:n, n + k :] *= -1.0
+    A[n + k :, :n] *= -1.0
+    A[:n, n : n + k], A[n : n + k, :n] = -G.T, -G
+    return A
+
+
+def _solve_small(system: Callable[[], Floats], right: Floats) -> Floats:
+    """A symmetric system that may be singular (thresholds without free rows), in its own memory."""
+    A, scale = _scaled(system())
+    _, _, x, singular = lapack.dgesv(A, scale * right, overwrite_a=1)
+    if singular:
+        A, scale = _scaled(system())
+        x = np.linalg.lstsq(A, scale * right, rcond=1e-12)[0]
+    return np.multiply(scale, x, dtype=np.float64)
+
+
+def _scaled(A: Floats) -> tuple[Floats, Floats]:
+    """The matrix scaled in place to a unit diagonal, a little more than that, and the scale."""
     largest = max(float(A.max(initial=1e-300)), -float(A.min(initial=0.0)))
     scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(A)), 1e-12 * largest))
     A *= scale[:, None]
     A *= scale
     A[np.diag_indices(len(A))] += 1e-13
-    try:
-        return np.multiply(scale, np.linalg.solve(A, scale * right), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        return np.multiply(scale, np.linalg.lstsq(A, scale * right, rcond=1e-12)[0], dtype=np.float64)
+    return A, scale
 
 
 def _restore_flow(face: FreeFace, change: Floats, tight: Ints, tau: Floats) -> tuple[Floats, Floats] | None:

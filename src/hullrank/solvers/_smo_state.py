@@ -46,22 +46,28 @@ class RowCache:
         self.filled = 0
         self._queue: Ints = np.zeros(0, dtype=np.int64)  # samples whose rows will be wanted next
         self._leaving: Ints = np.zeros(0, dtype=np.int64)  # slots of the least wanted rows
+        self.take_back()
 
     def lend(self, size: int) -> Floats:
-        """Room for so many numbers at the end of the memory, until rows are brought again; rows there are forgotten.
+        """Room for so many numbers, the last of the memory that are not lent; rows there are forgotten.
 
-        Fresh memory if it is too short.
+        Fresh memory if it is too short. All is taken back when rows are brought again.
         """
         each = 8 // self.memory.itemsize
-        first = (len(self.memory) // each - size) * each
+        first = (len(self.memory) // each - self._lent - size) * each
         kept = first // len(self.slot)
         if kept < 1:
             return np.empty(size)
+        self._lent += size
         if kept < self.filled:
             self.slot[self.owner[kept : self.filled]] = -1
             self.filled = kept
             self._queue, self._leaving = self._queue[:0], self._leaving[:0]
         return self.memory[first : first + each * size].view(np.float64)
+
+    def take_back(self) -> None:
+        """Nothing is lent any more."""
+        self._lent = 0
 
     def narrowed(self, gram: Gram, kept: Ints) -> "RowCache":
         """A cache for the samples ``kept`` (ascending) that takes over the memory, and their rows that are in it."""
@@ -75,6 +81,7 @@ class RowCache:
 
     def bring(self, needed: int, eagerness: Callable[[], Floats]) -> None:
         """Compute the row that is needed, and with it those that (as of a few calls ago) will be wanted next."""
+        self.take_back()
         batch = self.batch if self.filled < self.capacity else _FULL_BATCH
         if not len(self._queue) or len(self._leaving) + self.capacity - self.filled < batch:
             self._look(min(_CALLS_PER_LOOK * batch, max(batch, self.capacity // 4)), eagerness())

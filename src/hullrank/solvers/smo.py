@@ -227,10 +227,11 @@ class Descent:
             return False
         unit, bound = max(float(state.per_sample[0].mean()), 1e-300), float(np.median(face.upper - face.lower))
         while True:
+            state.cache.take_back()
             K = state.cache.lend(n * n).reshape(n, n)
             self.focus.gram.take(face.distinct).blocks(np.float64).fill(None, K)
             ridge = max(1e-9 * unit, self.damping * state.violation / bound)
-            length = newton_step(face, K, ridge, self.times, 0.0 if forced else _WORTHWHILE)
+            length = newton_step(face, K, ridge, self.times, state.cache.lend, 0.0 if forced else _WORTHWHILE)
             if length > 0 or self.damping >= 1.0:
                 break
             self.damping *= 30.0
