@@ -30,9 +30,10 @@ Ints = NDArray[np.int64]
 MOST_THRESHOLDS = 200
 _FALL = 0.3  # of the demanded violation from one level to the next
 _FIRST = 100.0  # the first demand, in tolerances of the first violation,
-_LEAST_FIRST = 0.05  # but not less than so much of it
-_FLOPS = 3e10  # of a Newton step, per second
-_PATIENCE = 1.7  # prices of a Newton step that a level may cost before one is taken
+_LEAST_FIRST = 0.1  # but not less than so much of it
+_FLOPS = 4e10  # of a Newton step, per second
+_PATIENCE = 3.5  # prices of a Newton step that others may cost before one is taken,
+_PATIENCE_BETWEEN = 1.3  # between two levels
 _SETTLED = 0.2  # of the free rows: where so few changed since the last level, a Newton step may be the last
 _CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
 _WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
@@ -106,7 +107,8 @@ class Descent:
         self.exact = False  # whether the scores come from float64 kernel values
         self.certified = False  # whether the point was graded by such scores of all samples
         self.size = 0.0  # of the objective, once it is known
-        self.spent = 0.0  # seconds of sequential steps at this level or since the last Newton step, by the model above
+        self.steps_before = 0  # up to the last Newton step
+        self.level_before = 0  # up to the end of the last level
         self.face: Ints = np.zeros(0, dtype=np.int64)  # free rows at the end of the last level
         self.face_size = 0
         self.damping = _DAMPING
@@ -169,14 +171,18 @@ class Descent:
         self.exact = self.certified = False
         while left > 0 and moving and self.state.violation > eps:
             self.narrow()
-            state, m = self.state, len(self.state.s)
+            state = self.state
             before = state.steps
-            moving = state.run(eps, min(left, max(m, 1000)))
+            moving = state.run(eps, min(left, max(len(state.s), 1000)))
             left -= state.steps - before
-            self.spent += (state.steps - before) * seconds_per_step(m)
             if state.problem.has_rho:  # method of multipliers for sum alpha = nu
                 state.io[loops.RHO] -= state.io[loops.RHO_WEIGHT] * state.flow_residual()[-1]
         return moving
+
+    @property
+    def spent(self) -> float:
+        """Seconds of as many sequential steps as there were since the last Newton step."""
+        return (self.state.steps - self.steps_before) * seconds_per_step(len(self.state.s))
 
     def narrow(self) -> None:
         """Let samples rest that will hardly move."""
@@ -194,7 +200,7 @@ class Descent:
         m = len(self.state.s)
         if not size:
             return max(self.price(1), 2.0 * m * seconds_per_step(m))
-        return (_CLEAN if self.clean else 1.0) * (3e-3 + 2e-8 * size**2 + size**3 / 3 / _FLOPS)
+        return (_CLEAN if self.clean else 1.0) * (2e-3 + 1e-8 * size**2 + size**3 / 3 / _FLOPS)
 
     def owners(self, rows: Ints) -> int:
         """Number of samples that own the rows."""
@@ -209,14 +215,16 @@ class Descent:
         rows = self.focus.rows[rows]
         changed = len(np.setxor1d(rows, self.face, assume_unique=True))
         self.face = rows
-        cost, self.spent = self.spent, 0.0
+        cost = (self.state.steps - self.level_before) * seconds_per_step(len(self.state.s))
+        self.level_before = self.state.steps
         levels = np.log(self.gap / self.tol) / np.log(1 / _FALL)
-        return bool(changed <= _SETTLED * len(rows) and price <= levels * cost)
+        settled = changed <= _SETTLED * len(rows) and price <= levels * cost
+        return bool(settled or self.spent >= _PATIENCE_BETWEEN * price)
 
     def newton(self, forced: bool) -> bool:
         """A Newton step (``forced``: on float64 scores, however short it is); whether it moved."""
         state = self.state
-        self.spent = 0.0
+        self.steps_before = self.level_before = state.steps
         self.certified = False
         if not self.exact and (forced or self.noise() > self.tol * self.size):
             self.exact = True
@@ -284,7 +292,7 @@ class Descent:
 
 def seconds_per_step(n_samples: int) -> float:
     """Of a sequential step: a fixed part, and one per sample."""
-    return 2e-6 + 1.2e-9 * n_samples
+    return 5e-7 + 1.2e-9 * n_samples
 
 
 def certify(state: SmoState) -> tuple[float, CertifiedPoint]:
