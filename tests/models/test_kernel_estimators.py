@@ -202,6 +202,6 @@ def test_penalties_and_norms_that_cannot_be():
 
 def test_an_early_end_warns():
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        model = FixedMarginClassifier(1000.0, kernel="rbf", max_iter=1).fit(X, GRADES)
+        model = FixedMarginClassifier(10.0, kernel="rbf", max_iter=1).fit(X, GRADES)
     assert model.n_iter_ == 1
     assert model.certificate_.dual <= model.certificate_.primal

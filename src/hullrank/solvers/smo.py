@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_THRESHOLDS = 200
-_FALL = 0.3  # of the demanded violation from one level to the next
+_FALL = 0.2  # of the demanded violation from one level to the next
 _FIRST = 100.0  # the first demand, in tolerances of the first violation,
 _LEAST_FIRST = 0.1  # but not less than so much of it
 _FLOPS = 4e10  # of a Newton step, per second
@@ -106,6 +106,7 @@ class Descent:
         self.rounds = 0
         self.exact = False  # whether the scores come from float64 kernel values
         self.certified = False  # whether the point was graded by such scores of all samples
+        self.gap = np.inf
         self.size = 0.0  # of the objective, once it is known
         self.steps_before = 0  # up to the last Newton step
         self.level_before = 0  # up to the end of the last level
@@ -120,14 +121,15 @@ class Descent:
         return self.focus.state
 
     def run(self, max_iter: int) -> Status:
-        """Descend until the certificate says that it is enough."""
+        """Descend until the certificate says that it is enough; at the first level that is hardly worth a grade."""
         self.state.run(1e30, 0)
         eps = float(np.clip(_FIRST * self.tol, _LEAST_FIRST, _FALL)) * max(self.state.violation, 0.0)
-        stuck = 0
+        levels = stuck = 0
         for self.rounds in range(1, max_iter + 1):
             moving = self.step(eps)
             reached = self.state.violation <= eps
-            if reached:
+            levels += reached
+            if reached and levels > 1:
                 self.grade()
             done = reached and self.gap <= self.tol
             newton = not done and (self.worthwhile(reached) or not moving) and self.newton(forced=not moving)
