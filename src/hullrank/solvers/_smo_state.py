@@ -30,7 +30,7 @@ class RowCache:
         row_bytes = m * memory.itemsize
         self.capacity = min(m, len(memory) // m)
         few = self.capacity == m and m * row_bytes <= 2 * _BATCH_BYTES
-        self.batch = int(np.clip(_BATCH_BYTES // row_bytes, 8, max(8, m if few else self.capacity // 8)))
+        self.batch = m if few else int(np.clip(_BATCH_BYTES // row_bytes, 8, max(8, self.capacity // 8)))
         self.values = memory[: self.capacity * m].reshape(self.capacity, m)
         self._scratch = np.empty((_FULL_BATCH, m), dtype=memory.dtype)
         self._forget()
