@@ -112,6 +112,10 @@ def test_rows_stay_true_when_memory_is_narrowed_and_lent(megabytes):
     lent = cache.lend((len(cache.memory) - 40 * 150) // 2)
     lent[:] = np.nan
     assert check(cache, K) == 40
+    more = cache.lend(150)
+    more[:] = np.nan
+    assert not np.shares_memory(lent, more)
+    assert check(cache, K) == 38
     cache.bring(0, lambda: np.zeros(150))
     check(cache, K)
     assert cache.lend(len(cache.memory)).size == len(cache.memory)  # does not fit: fresh memory
