@@ -105,12 +105,16 @@ class CertifiedPoint:
         return relative_gap(self.primal, self.dual, self.floor)
 
 
-def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> float:
-    """Sum of cost * charge(violation) over the slacks; for a hard margin the largest violation."""
+def total_charges(
+    problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats, stretches: Floats
+) -> Floats:
+    """Sum of cost * charge(violation) over the slacks, or for a hard margin the largest violation, where theta and the
+    scores are stretched."""
     from hullrank.problem import _loops as loops
 
-    offsets = problem.offsets(theta)
-    return float(loops.total_charge(layout.table, problem.sign, int(problem.charge), layout.cost, offsets, scores))
+    groups, totals = np.stack([problem.sign, problem.offset, problem.shifts(theta)]), np.empty(len(stretches))
+    loops.total_charges(layout.table, groups, int(problem.charge), layout.cost, scores, stretches, totals)
+    return totals
 
 
 def certify_intervals(
@@ -135,7 +139,7 @@ def certify_intervals(
     from hullrank.problem._loops import move_multipliers
 
     theta = problem.raise_thresholds(thresholds)
-    lost = total_charge(problem, layout, theta, scores)
+    lost = float(total_charges(problem, layout, theta, scores, np.ones(1))[0])
     scale = 1.0
     if problem.charge is Charge.HARD:
         scale = 1 / (1 - 2 * lost) if lost < 0.5 else float("inf")

@@ -7,12 +7,13 @@ eps |w|^2. Without this the gap of a nearly separable problem needs eps of 1e-7.
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.certificate import total_charge
+from hullrank.problem.certificate import total_charges
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import RowLayout
 
 Floats = NDArray[np.float64]
-_SHARES = (0.0, 0.06, 0.25, 0.5, 1.0)  # of the violation, by which the weights may be stretched
+_ONE = np.ones(1)
+_SHARES = np.array([0.0, 0.06, 0.25, 0.5, 1.0])  # of the violation, by which the weights may be stretched
 
 
 def best_primal(
@@ -20,30 +21,24 @@ def best_primal(
 ) -> tuple[float, Floats]:
     """The stretch of the weights and the thresholds with the least objective, given |w|^2 and a guess of theta."""
 
-    def lost(stretch: float, theta: Floats) -> float:
-        return float(problem.linear @ theta) + total_charge(problem, layout, theta, stretch * s)
+    def lost(theta: Floats, stretches: Floats = _ONE) -> Floats:
+        return float(problem.linear @ theta) * stretches + total_charges(problem, layout, theta, s, stretches)
 
-    def objective(stretch: float, theta: Floats) -> float:
-        return 0.5 * stretch**2 * square + lost(stretch, theta)
-
-    def best_thresholds(stretch: float, theta: Floats) -> Floats:
-        feasible = [problem.raise_thresholds(each) for each in _candidates(problem, layout, stretch * s, theta)]
-        return min(feasible, key=lambda each: lost(stretch, each)) if len(feasible) > 1 else feasible[0]
-
-    theta = best_thresholds(1.0, theta)
+    feasible = [problem.raise_thresholds(each) for each in _candidates(problem, layout, s, theta)]
+    theta = min(feasible, key=lambda each: float(lost(each)[0])) if len(feasible) > 1 else feasible[0]
     if problem.homogeneous:  # the objective is l^2/2 |w|^2 + l * lost: the best stretch l is known
-        stretch = max(0.0, -lost(1.0, theta)) / square if square > 0 else 0.0
+        stretch = max(0.0, -float(lost(theta)[0])) / square if square > 0 else 0.0
         return stretch, stretch * theta
     if problem.charge is not Charge.HINGE:
         return 1.0, theta
-    stretches = [1.0 + share * min(violation, 1.0) for share in _SHARES]
-    stretch = min(stretches, key=lambda each: objective(each, each * theta))
+    stretches = 1.0 + _SHARES * min(violation, 1.0)
+    stretch = float(stretches[np.argmin(0.5 * stretches**2 * square + lost(theta, stretches))])
     return stretch, stretch * theta
 
 
 def _candidates(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats) -> list[Floats]:
     """The guess, and where thresholds are separable (hinge, no shared slack, no rho) each one's exact minimiser."""
-    separable = problem.charge is Charge.HINGE and not problem.has_rho and bool((problem.bundles[:, 1] < 0).all())
+    separable = problem.charge is Charge.HINGE and not problem.has_rho and not layout.shares_slacks
     return [theta, _medians(problem, layout, s, theta)] if separable else [theta]
 
 
