@@ -23,7 +23,8 @@ def test_import_loads_nothing_heavy():
     [
         "from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier",
         "import hullrank.metrics",
+        "from hullrank.problem.kernels import kernel_matrix; import numpy as np; kernel_matrix(np.eye(2), np.eye(2))",
     ],
 )
-def test_estimators_and_metrics_load_no_more_than_scikit_learn(statement):
+def test_estimators_scores_and_metrics_load_no_more_than_scikit_learn(statement):
     assert loaded_by(statement) <= loaded_by("import sklearn.base") - (HEAVY - {"pandas"})

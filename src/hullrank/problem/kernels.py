@@ -64,7 +64,10 @@ def kernel_matrix(
 
 
 class KernelBlocks:
-    """Kernel values between X and Y, any rows at a time; what does not depend on the rows is prepared once."""
+    """Kernel values between X and Y, any rows at a time; what does not depend on the rows is prepared once.
+
+    ``compiled`` exponentials take a third of the time of NumPy's, but half a second to load.
+    """
 
     def __init__(
         self,
@@ -76,9 +79,11 @@ class KernelBlocks:
         degree: int = 3,
         coef0: float = 0.0,
         dtype: DTypeLike = np.float64,
+        compiled: bool = False,
     ) -> None:
         _check_parameters(kernel, gamma, degree)
         self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+        self.compiled = compiled
         self.dtype = np.dtype(dtype)
         self.shape = X.shape[0], (X.shape[1] if kernel == "precomputed" else Y.shape[0])
         self._left, self._right = _factors(X, Y, kernel, gamma, self.dtype)
@@ -98,7 +103,7 @@ class KernelBlocks:
             block[...] = _checked(self.kernel(left, self._right), shape, "the kernel function", self.dtype)
         else:
             _multiply(block, left, self._right, self.kernel, self.gamma)
-            _shape_values(block, self.kernel, self.gamma, self.degree, self.coef0)
+            _shape_values(block, self.kernel, self.gamma, self.degree, self.coef0, self.compiled)
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,9 @@ class Gram:
         if self.kernel == "precomputed":
             return KernelBlocks(self.X if columns is None else self.X[:, columns], None, self.kernel, dtype=dtype)
         Y = self.X if columns is None else self.X[columns]
-        return KernelBlocks(self.X, Y, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, dtype=dtype)
+        return KernelBlocks(
+            self.X, Y, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, dtype=dtype, compiled=True
+        )
 
     def take(self, rows: Array) -> "Gram":
         """The matrix of the given samples, in their order."""
@@ -255,12 +262,15 @@ def _multiply(block: Array, left: Any, right: Any, kernel: str, gamma: float) ->
         np.matmul(left, right, out=block)
 
 
-def _shape_values(block: Array, kernel: str, gamma: float, degree: int, coef0: float) -> None:
+def _shape_values(block: Array, kernel: str, gamma: float, degree: int, coef0: float, compiled: bool = False) -> None:
     """From products (rbf, laplacian: exponents) to kernel values, in place."""
-    if kernel in ("rbf", "laplacian"):
+    if kernel in ("rbf", "laplacian") and compiled:
         from hullrank.problem._exponentials import exponentials32, exponentials64
 
         (exponentials32 if block.dtype == np.float32 else exponentials64)(block)
+    elif kernel in ("rbf", "laplacian"):
+        np.minimum(block, 0.0, out=block)
+        np.exp(block, out=block)
     elif kernel in ("poly", "sigmoid"):
         block *= gamma
         block += coef0
