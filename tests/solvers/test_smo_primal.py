@@ -5,16 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hullrank.problem.certificate import total_charges
+from hullrank.problem.certificate import charge_of, total_charge
 from hullrank.problem.intervals import Charge, fixed_margin_problem, hull_problem
 from hullrank.problem.layout import lay_out
 from hullrank.solvers._smo_primal import _medians, best_primal
 
 PROBLEM = fixed_margin_problem(3, 2.0)
-
-
-def charge(problem, layout, s, theta):
-    return float(total_charges(problem, layout, theta, s, np.ones(1))[0])
 
 
 @given(
@@ -31,8 +27,8 @@ def test_medians_are_the_best_of_all_kinks(scores, weights):
         other = found.copy()
         least = []
         for other[t] in kinks:
-            least.append(charge(PROBLEM, layout, s, other))
-        assert charge(PROBLEM, layout, s, found) <= min(least) + 1e-9
+            least.append(total_charge(PROBLEM, layout, other, s))
+        assert total_charge(PROBLEM, layout, found, s) <= min(least) + 1e-9
 
 
 def test_a_flat_charge_is_cut_in_the_middle():
@@ -48,19 +44,11 @@ def test_charges_are_those_of_the_stated_problem(charge, intervals):
     problem = hull_problem(3, [(0, 1), (1, 2)], cost, charge=charge, intervals=intervals)
     rng = np.random.default_rng(0)
     layout = lay_out(problem, np.array([0, 4, 9, 12]), rng.uniform(0.5, 2.0, 12))
-    stretches = np.array([1.0, 1.3])
-    theta, s = rng.normal(size=len(problem.linear)), rng.normal(size=12)
-    for stretch, total in zip(stretches, total_charges(problem, layout, theta, s, stretches), strict=True):
-        group = layout.row_group
-        missing = problem.offset[group] + stretch * problem.sign[group] * (
-            theta[problem.threshold[group]] - s[layout.row_sample]
-        )
-        slack = np.zeros(layout.n_slacks)
-        np.maximum.at(slack, layout.row_slack, missing)
-        expected = {
-            Charge.HINGE: layout.cost @ slack, Charge.SQUARED_HINGE: layout.cost @ slack**2, Charge.HARD: slack.max(),
-        }[charge]  # fmt: skip
-        assert total == pytest.approx(expected)
+    missing = rng.normal(size=(2, layout.n_rows))
+    for row_missing, total in zip(missing, charge_of(problem, layout, missing), strict=True):
+        slack = [max(0.0, row_missing[layout.row_slack == each].max()) for each in range(layout.n_slacks)]
+        charges = np.square(slack) if charge is Charge.SQUARED_HINGE else np.array(slack)
+        assert total == pytest.approx(charges.max() if charge is Charge.HARD else layout.cost @ charges)
 
 
 def test_the_best_stretch_pays_for_what_the_rows_lack():
@@ -68,4 +56,4 @@ def test_the_best_stretch_pays_for_what_the_rows_lack():
     s = 0.99 * np.array([-2.0, -2.0, 0.0, 0.0, 2.0, 2.0])
     stretch, theta = best_primal(PROBLEM, layout, s, 1.0, np.array([-0.99, 0.99]), 0.02)
     assert stretch == pytest.approx(1.02)
-    assert charge(PROBLEM, layout, stretch * s, theta) == pytest.approx(0.0)
+    assert total_charge(PROBLEM, layout, theta, stretch * s) == pytest.approx(0.0)

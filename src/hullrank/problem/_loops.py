@@ -1,4 +1,4 @@
-"""The passes over the rows of an interval problem that the certificate needs; arrays only (see ``RowLayout.table``)."""
+"""The pass over the rows of an interval problem that the certificate needs; arrays only (see ``RowLayout.table``)."""
 
 from typing import Any
 
@@ -48,30 +48,3 @@ def move_multipliers(
             if charge == 1:
                 conjugate += 0.25 * c * (x + y) * (x + y)
     return conjugate
-
-
-@njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def total_charges(
-    table: Array, groups: Array, charge: int, cost: Array, scores: Array, stretches: Array, totals: Array
-) -> None:
-    """Per stretch of scores and thresholds, the sum over the slacks of cost * violation (squared: of its square); for a
-    hard margin the largest violation. The lines of ``groups`` are sign, offset, and sign * theta + rho."""
-    for j in range(len(stretches)):
-        total = 0.0
-        for b in range(len(table)):
-            g, h = table[b, 2], table[b, 3]
-            s = scores[table[b, 0] : table[b, 0] + table[b, 1]]
-            c = cost[table[b, 6] : table[b, 6] + table[b, 1]]
-            least = groups[1, g] + stretches[j] * groups[2, g]
-            slope = stretches[j] * groups[0, g]
-            least2 = groups[1, h] + stretches[j] * groups[2, h]
-            slope2 = stretches[j] * groups[0, h]
-            for i in range(len(s)):
-                slack = max(least - slope * s[i], 0.0)
-                if h >= 0:
-                    slack = max(least2 - slope2 * s[i], slack)
-                if charge == 2:
-                    total = max(total, slack)
-                else:
-                    total += c[i] * (slack if charge == 0 else slack * slack)
-        totals[j] = total

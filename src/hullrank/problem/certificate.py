@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -105,16 +106,23 @@ class CertifiedPoint:
         return relative_gap(self.primal, self.dual, self.floor)
 
 
-def total_charges(
-    problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats, stretches: Floats
-) -> Floats:
-    """Sum of cost * charge(violation) over the slacks, or for a hard margin the largest violation, where theta and the
-    scores are stretched."""
-    from hullrank.problem import _loops as loops
+def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> float:
+    """Sum of cost * charge(violation) over the slacks; for a hard margin the largest violation."""
+    group = layout.row_group
+    violation = problem.offsets(theta)[group] - problem.sign[group] * scores[layout.row_sample]
+    return float(charge_of(problem, layout, violation))
 
-    groups, totals = np.stack([problem.sign, problem.offset, problem.shifts(theta)]), np.empty(len(stretches))
-    loops.total_charges(layout.table, groups, int(problem.charge), layout.cost, scores, stretches, totals)
-    return totals
+
+def charge_of(problem: IntervalProblem, layout: RowLayout, violation: Floats) -> Any:
+    """The same for what every row lacks, along the last axis."""
+    if layout.shares_slacks:
+        slack = np.zeros((*violation.shape[:-1], layout.n_slacks))
+        np.maximum.at(slack.T, layout.row_slack, violation.T)
+    else:
+        slack = np.maximum(violation, 0.0)
+    if problem.charge is Charge.HARD:
+        return slack.max(axis=-1, initial=0.0)
+    return (slack if problem.charge is Charge.HINGE else slack * slack) @ layout.cost
 
 
 def certify_intervals(
@@ -139,7 +147,7 @@ def certify_intervals(
     from hullrank.problem._loops import move_multipliers
 
     theta = problem.raise_thresholds(thresholds)
-    lost = float(total_charges(problem, layout, theta, scores, np.ones(1))[0])
+    lost = total_charge(problem, layout, theta, scores)
     scale = 1.0
     if problem.charge is Charge.HARD:
         scale = 1 / (1 - 2 * lost) if lost < 0.5 else float("inf")

@@ -7,7 +7,7 @@ eps |w|^2. Without this the gap of a nearly separable problem needs eps of 1e-7.
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.certificate import total_charges
+from hullrank.problem.certificate import charge_of
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import RowLayout
 
@@ -20,19 +20,23 @@ def best_primal(
     problem: IntervalProblem, layout: RowLayout, s: Floats, square: float, theta: Floats, violation: float
 ) -> tuple[float, Floats]:
     """The stretch of the weights and the thresholds with the least objective, given |w|^2 and a guess of theta."""
+    group = layout.row_group
+    signed, offset = problem.sign[group] * s[layout.row_sample], problem.offset[group]
 
-    def lost(theta: Floats, stretches: Floats = _ONE) -> Floats:
-        return float(problem.linear @ theta) * stretches + total_charges(problem, layout, theta, s, stretches)
+    def lost(stretches: Floats, theta: Floats) -> Floats:
+        missing = np.multiply.outer(stretches, problem.shifts(theta)[group] - signed)
+        missing += offset
+        return np.add(stretches * float(problem.linear @ theta), charge_of(problem, layout, missing), dtype=np.float64)
 
     feasible = [problem.raise_thresholds(each) for each in _candidates(problem, layout, s, theta)]
-    theta = min(feasible, key=lambda each: float(lost(each)[0])) if len(feasible) > 1 else feasible[0]
+    theta = min(feasible, key=lambda each: float(lost(_ONE, each)[0])) if len(feasible) > 1 else feasible[0]
     if problem.homogeneous:  # the objective is l^2/2 |w|^2 + l * lost: the best stretch l is known
-        stretch = max(0.0, -float(lost(theta)[0])) / square if square > 0 else 0.0
+        stretch = max(0.0, -float(lost(_ONE, theta)[0])) / square if square > 0 else 0.0
         return stretch, stretch * theta
     if problem.charge is not Charge.HINGE:
         return 1.0, theta
     stretches = 1.0 + _SHARES * min(violation, 1.0)
-    stretch = float(stretches[np.argmin(0.5 * stretches**2 * square + lost(theta, stretches))])
+    stretch = float(stretches[np.argmin(0.5 * stretches**2 * square + lost(stretches, theta))])
     return stretch, stretch * theta
 
 
