@@ -108,13 +108,17 @@ class KernelBlocks:
 
 @dataclass(frozen=True)
 class Gram:
-    """The kernel matrix of training samples, as a promise: X (or the matrix itself) and the kernel's parameters."""
+    """The kernel matrix of training samples, as a promise: X (or the matrix itself) and the kernel's parameters.
+
+    For ``compiled`` see ``KernelBlocks``.
+    """
 
     X: Any
     kernel: Kernel
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 0.0
+    compiled: bool = False
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -125,8 +129,9 @@ class Gram:
             return KernelBlocks(self.X if columns is None else self.X[:, columns], None, self.kernel, dtype=dtype)
         Y = self.X if columns is None else self.X[columns]
         return KernelBlocks(
-            self.X, Y, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, dtype=dtype, compiled=True
-        )
+            self.X, Y, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, dtype=dtype,
+            compiled=self.compiled,
+        )  # fmt: skip
 
     def take(self, rows: Array) -> "Gram":
         """The matrix of the given samples, in their order."""

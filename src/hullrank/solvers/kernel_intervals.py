@@ -77,8 +77,8 @@ def _solve_by_smo(
     order = samples.rows
     layout = lay_out(problem, samples.starts, samples.weights[order])
     result = solve_by_smo(
-        problem, layout, gram.take(order), tol=tol, max_iter=max_iter, cache_size=cache_size, start=start,
-        verbose=verbose,
+        problem, layout, replace(gram.take(order), compiled=True), tol=tol, max_iter=max_iter, cache_size=cache_size,
+        start=start, verbose=verbose,
     )  # fmt: skip
     point = result.point
     coef, scores = np.empty(len(order)), np.empty(len(order))
