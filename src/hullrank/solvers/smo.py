@@ -28,7 +28,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_THRESHOLDS = 200
-_FALL = 0.2  # of the demanded violation from one level to the next
+_FALL = 0.2  # of the demanded violation from one level to the next,
+_STEEP_FALL = 0.05  # where a level takes less than
+_GRADING = 1e-3  # seconds, no more than what belongs to its end
 _FIRST = 100.0  # the first demand, in tolerances of the first violation,
 _LEAST_FIRST = 0.1  # but not less than so much of it
 _FLOPS = 4e10  # of a Newton step, per second
@@ -109,7 +111,8 @@ class Descent:
         self.gap = np.inf
         self.size = 0.0  # of the objective, once it is known
         self.steps_before = 0  # up to the last Newton step
-        self.level_before = 0  # up to the end of the last level
+        self.level_before = 0  # up to the end of the last level,
+        self.level = 0.0  # which took so many seconds
         self.face: Ints = np.zeros(0, dtype=np.int64)  # free rows at the end of the last level
         self.face_size = 0
         self.damping = _DAMPING
@@ -160,7 +163,8 @@ class Descent:
     def next_level(self, eps: float) -> float:
         """The next violation to demand; the gap of a hinge falls with it, so the last level need not overshoot."""
         needed = 0.7 * self.tol / self.gap
-        return max(min(eps, self.state.violation), 1e-15 * eps) * float(np.clip(needed, _FALL, 0.8))
+        least = _FALL if self.level > _GRADING else _STEEP_FALL
+        return max(min(eps, self.state.violation), 1e-15 * eps) * float(np.clip(needed, least, 0.8))
 
     def step(self, eps: float) -> bool:
         """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
@@ -217,10 +221,10 @@ class Descent:
         rows = self.focus.rows[rows]
         changed = len(np.setxor1d(rows, self.face, assume_unique=True))
         self.face = rows
-        cost = (self.state.steps - self.level_before) * seconds_per_step(len(self.state.s))
+        self.level = (self.state.steps - self.level_before) * seconds_per_step(len(self.state.s))
         self.level_before = self.state.steps
         levels = np.log(self.gap / self.tol) / np.log(1 / _FALL)
-        settled = changed <= _SETTLED * len(rows) and price <= levels * cost
+        settled = changed <= _SETTLED * len(rows) and price <= levels * self.level
         return bool(settled or self.spent >= _PATIENCE_BETWEEN * price)
 
     def newton(self, forced: bool) -> bool:
