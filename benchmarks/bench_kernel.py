@@ -45,7 +45,7 @@ def real(name, rows):
     return X, np.unique(np.searchsorted(np.quantile(f, [0.2, 0.4, 0.6, 0.8]), f), return_inverse=True)[1]
 
 
-def seconds(model: BaseEstimator, X, y, repeat):
+def seconds(model: BaseEstimator, X, y, repeat=1):
     best = np.inf
     for _ in range(repeat):
         began = time.process_time()
@@ -54,11 +54,16 @@ def seconds(model: BaseEstimator, X, y, repeat):
     return best
 
 
+def seconds_of_both(ours, theirs, X, y, repeat):
+    """Fits of milliseconds swing more than others with what else the machine does: many, and alternating."""
+    if len(X) > 2000:
+        return seconds(ours, X, y, repeat), seconds(theirs, X, y, repeat)
+    return np.min([(seconds(ours, X, y), seconds(theirs, X, y)) for _ in range(10 * repeat)], axis=0)
+
+
 def against_svc(name, X, y, C, repeat):
     ours = FixedMarginClassifier(C, kernel="rbf", tol=1e-4)
-    repeat *= 5 if len(X) <= 2000 else 1  # milliseconds swing more than seconds
-    mine = seconds(ours, X, y, repeat)
-    theirs = seconds(SVC(C=C), X, y, repeat)
+    mine, theirs = seconds_of_both(ours, SVC(C=C), X, y, repeat)
     gap = ours.certificate_.relative_gap
     print(f"{name:<28}{C:>7g}{mine:>9.3f}{theirs:>9.3f}{mine / theirs:>8.2f}   gap {gap:.0e}", flush=True)
     return mine
@@ -68,14 +73,14 @@ def against_skordinal(X, y, C, mine):
     from skordinal.classifiers import REDSVM, SVOR
 
     for peer in (REDSVM(C=C), SVOR(C=C, constraints="explicit")):
-        theirs = seconds(peer, X, y, 1)
+        theirs = seconds(peer, X, y)
         name = type(peer).__name__
         print(f"{'':<28}{C:>7g}{mine:>9.3f}{theirs:>9.3f}   {name} is {theirs / mine:.0f}x slower", flush=True)
 
 
 def tight_gap(m):
     X, y = synthetic(m)
-    times = [seconds(ConvexHullRanker(C=10, kernel="rbf", tol=tol), X, y, 1) for tol in (1e-3, 1e-6)]
+    times = [seconds(ConvexHullRanker(C=10, kernel="rbf", tol=tol), X, y) for tol in (1e-3, 1e-6)]
     print(f"ConvexHullRanker m = {m}, C = 10: gap 1e-6 costs {times[1] / times[0]:.2f} x gap 1e-3 ({times[0]:.2f} s)")
 
 
