@@ -6,7 +6,9 @@ sigmoid    tanh(gamma x.y + coef0)        callable   whatever it returns for (X,
 """
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -88,6 +90,14 @@ class KernelBlocks:
         self.shape = X.shape[0], (X.shape[1] if kernel == "precomputed" else Y.shape[0])
         self._left, self._right = _factors(X, Y, kernel, gamma, self.dtype)
 
+    def against(self, columns: Array) -> "KernelBlocks":
+        """Values against some rows of Y."""
+        part = copy(self)
+        part.shape = self.shape[0], len(columns)
+        by_row = self.kernel == "laplacian" or callable(self.kernel)
+        part._right = self._right[columns] if by_row else self._right[:, columns]
+        return part
+
     def fill(self, rows: Array | None, out: Array) -> None:
         """Write the kernel values of ``rows`` of X (None: all) against Y into ``out``."""
         step = max(1, _BLOCK_BYTES // (out.itemsize * max(1, self.shape[1])))
@@ -127,9 +137,16 @@ class Gram:
         """Values against the samples ``columns`` (None: all), any rows at a time."""
         if self.kernel == "precomputed":
             return KernelBlocks(self.X if columns is None else self.X[:, columns], None, self.kernel, dtype=dtype)
-        Y = self.X if columns is None else self.X[columns]
+        whole = self._float64 if np.dtype(dtype) == np.float64 else self._prepared(dtype)
+        return whole if columns is None else whole.against(columns)
+
+    @cached_property
+    def _float64(self) -> KernelBlocks:
+        return self._prepared(np.float64)
+
+    def _prepared(self, dtype: DTypeLike) -> KernelBlocks:
         return KernelBlocks(
-            self.X, Y, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, dtype=dtype,
+            self.X, self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, dtype=dtype,
             compiled=self.compiled,
         )  # fmt: skip
 

@@ -210,7 +210,9 @@ class Descent:
 
     def owners(self, rows: Ints) -> int:
         """Number of samples that own the rows."""
-        return len(np.unique(self.state.layout.row_sample[rows]))
+        owning = np.zeros(len(self.state.s), dtype=bool)
+        owning[self.state.layout.row_sample[rows]] = True
+        return int(np.count_nonzero(owning))
 
     def worthwhile(self, reached: bool) -> bool:
         """Whether a Newton step is likely to cost less than the sequential steps that it saves."""
