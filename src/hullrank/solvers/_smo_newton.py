@@ -55,6 +55,7 @@ class FreeFace:
         last = np.argsort(-room)
         self.distinct, self.where = distinct[last], np.argsort(last)[where]
         self.count = np.bincount(self.where)
+        self._by_sample, self._first = np.argsort(self.where, kind="stable"), np.cumsum(self.count) - self.count
         paired = (state.groups[group, 4] > loops.NO_ROW // 2) & (self.count[self.where] > 1)
         curvature = state.per_sample[1, sample]
         self.curvature_of_mean = np.where(paired, 0.0, curvature)
@@ -62,7 +63,8 @@ class FreeFace:
 
     def average(self, R: Floats) -> Floats:
         """Mean over the rows of each distinct sample."""
-        return np.stack([np.bincount(self.where, column) for column in R.T], axis=1) / self.count[:, None]
+        sums: Floats = np.add.reduceat(R[self._by_sample], self._first, axis=0)
+        return sums / self.count[:, None]
 
     def clipped(self, change: Floats) -> Floats:
         """The change, cut at the box."""
