@@ -94,9 +94,21 @@ class KernelBlocks:
         """Values against some rows of Y."""
         part = copy(self)
         part.shape = self.shape[0], len(columns)
-        by_row = self.kernel == "laplacian" or callable(self.kernel)
-        part._right = self._right[columns] if by_row else self._right[:, columns]
+        part._right = self._right[:, columns] if self._products else self._right[columns]
         return part
+
+    def in_float32(self) -> "KernelBlocks":
+        """The same values, in float32."""
+        rough = copy(self)
+        rough.dtype = np.dtype(np.float32)
+        if self._products:
+            rough._left, rough._right = self._left.astype(np.float32), self._right.astype(np.float32)
+        return rough
+
+    @property
+    def _products(self) -> bool:
+        """Whether values come from products of the two sides, the right one by column."""
+        return self.kernel != "laplacian" and not callable(self.kernel)
 
     def fill(self, rows: Array | None, out: Array) -> None:
         """Write the kernel values of ``rows`` of X (None: all) against Y into ``out``."""
@@ -137,18 +149,21 @@ class Gram:
         """Values against the samples ``columns`` (None: all), any rows at a time."""
         if self.kernel == "precomputed":
             return KernelBlocks(self.X if columns is None else self.X[:, columns], None, self.kernel, dtype=dtype)
-        whole = self._float64 if np.dtype(dtype) == np.float64 else self._prepared(dtype)
-        return whole if columns is None else whole.against(columns)
+        part = self._float64 if columns is None else self._float64.against(columns)
+        return part.in_float32() if np.dtype(dtype) == np.float32 else part
 
     @cached_property
     def _float64(self) -> KernelBlocks:
-        return self._prepared(np.float64)
-
-    def _prepared(self, dtype: DTypeLike) -> KernelBlocks:
         return KernelBlocks(
-            self.X, self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, dtype=dtype,
-            compiled=self.compiled,
-        )  # fmt: skip
+            self.X, self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, compiled=self.compiled
+        )
+
+    def square(self, samples: Array, out: Array) -> None:
+        """Write the matrix of the given samples, in their order, into ``out``."""
+        if self.kernel == "precomputed":
+            out[...] = self.X[np.ix_(samples, samples)]
+        else:
+            self._float64.against(samples).fill(samples, out)
 
     def take(self, rows: Array) -> "Gram":
         """The matrix of the given samples, in their order."""

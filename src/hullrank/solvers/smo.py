@@ -245,7 +245,7 @@ class Descent:
         while True:
             state.cache.take_back()
             K = state.cache.lend(n * n).reshape(n, n)
-            self.focus.gram.take(face.distinct).blocks(np.float64).fill(None, K)
+            self.focus.gram.square(face.distinct, K)
             ridge = max(1e-9 * unit, self.damping * state.violation / bound)
             length = newton_step(face, K, ridge, self.times, state.cache.lend, 0.0 if forced else _WORTHWHILE)
             if length > 0 or self.damping >= 1.0:
