@@ -21,7 +21,7 @@ _FULL_BATCH = 4  # rows brought at a time once others must leave
 
 
 class RowCache:
-    """As many kernel rows as fit into ``memory``, brought in batches; the least wanted leave first."""
+    """As many kernel rows as fit into ``memory``, few all at once, others in batches; the least wanted leave first."""
 
     def __init__(self, gram: Gram, memory: NDArray[Any]) -> None:
         m = len(gram)
@@ -29,8 +29,8 @@ class RowCache:
         self.blocks = gram.blocks(memory.dtype)
         row_bytes = m * memory.itemsize
         self.capacity = min(m, len(memory) // m)
-        few = self.capacity == m and m * row_bytes <= 2 * _BATCH_BYTES
-        self.batch = m if few else int(np.clip(_BATCH_BYTES // row_bytes, 8, max(8, self.capacity // 8)))
+        self.all_at_once = self.capacity == m and m * row_bytes <= 2 * _BATCH_BYTES
+        self.batch = int(np.clip(_BATCH_BYTES // row_bytes, 8, max(8, self.capacity // 8)))
         self.values = memory[: self.capacity * m].reshape(self.capacity, m)
         self._scratch = np.empty((_FULL_BATCH, m), dtype=memory.dtype)
         self._forget()
@@ -82,14 +82,16 @@ class RowCache:
     def bring(self, needed: int, eagerness: Callable[[], Floats]) -> None:
         """Compute the row that is needed, and with it those that (as of a few calls ago) will be wanted next."""
         self.take_back()
+        wanted = np.flatnonzero(self.slot < 0) if self.all_at_once else self._wanted(needed, eagerness)
+        self._place(wanted, self._free_slots(len(wanted)))
+
+    def _wanted(self, needed: int, eagerness: Callable[[], Floats]) -> Ints:
         batch = self.batch if self.filled < self.capacity else _FULL_BATCH
         if not len(self._queue) or len(self._leaving) + self.capacity - self.filled < batch:
             self._look(min(_CALLS_PER_LOOK * batch, max(batch, self.capacity // 4)), eagerness())
         wanted, self._queue = self._queue[:batch], self._queue[batch:]
         wanted = wanted[self.slot[wanted] < 0]
-        if needed not in wanted:
-            wanted = np.append(wanted[: batch - 1], needed)
-        self._place(wanted, self._free_slots(len(wanted)))
+        return wanted if needed in wanted else np.append(wanted[: batch - 1], needed)
 
     def _look(self, count: int, eagerness: Floats) -> None:
         """Queue the samples whose rows are wanted most, and the slots of those wanted least."""
