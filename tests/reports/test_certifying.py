@@ -22,6 +22,7 @@ from hullrank.reports.certifying import certify
 from hullrank.reports.edge_thresholds import best_edge_thresholds
 from hullrank.reports.lower_bound import bound_intervals
 from hullrank.reports.restated import restate_intervals
+from hullrank.solvers import kernel_intervals
 
 PARTIAL = [(0, 2), (1, 2), (2, 3), (0, 3)]
 LINEAR = [
@@ -152,6 +153,16 @@ def test_a_collapsed_ranking():
             warnings.simplefilter("ignore")
             model.fit(X, y)
         assert certify(model, X, y).holds
+
+
+def test_many_grades_with_a_kernel_are_certified_from_the_model(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    f = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.5 * rng.normal(size=300)
+    grades = np.round(3 * f).astype(int)
+    model = FixedMarginClassifier(100.0, kernel="rbf").fit(X, grades)
+    monkeypatch.setattr(kernel_intervals, "_solve_by_factor", None)  # where sequential steps fail
+    assert certify(model, X, grades).holds
 
 
 def test_a_wrong_start_costs_time_and_not_truth():

@@ -6,12 +6,19 @@ import pytest
 
 from hullrank.data import Samples
 from hullrank.problem.certificate import Status
-from hullrank.problem.intervals import Charge, fixed_margin_problem, hull_problem, sum_of_margins_problem
+from hullrank.problem.intervals import (
+    Charge,
+    fixed_margin_problem,
+    hull_problem,
+    nu_margin_problem,
+    sum_of_margins_problem,
+)
 from hullrank.problem.kernels import Gram, kernel_matrix
 from hullrank.problem.layout import lay_out, narrow
 from hullrank.solvers import _smo_focus
 from hullrank.solvers import _smo_loops as loops
 from hullrank.solvers._smo_newton import Factor, FreeFace, _solve_face
+from hullrank.solvers._smo_start import Start
 from hullrank.solvers._smo_state import RowCache, make_state, row_memory
 from hullrank.solvers.kernel_intervals import solve_kernel_intervals
 from hullrank.solvers.smo import Descent
@@ -184,3 +191,19 @@ def test_newton_steps_solve_the_box_of_their_face(steps, ridge):
     np.testing.assert_allclose(face.member.T @ change, -face.owed, atol=1e-9)
     free = ~held
     np.testing.assert_allclose((M @ change - face.residual - face.member @ theta)[free], 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*PROBLEMS, "sum of margins", "nu"])
+def test_a_start_that_is_not_balanced_is_repaired(name):
+    samples = make_samples()
+    others = {"sum of margins": sum_of_margins_problem(4, 0.02), "nu": nu_margin_problem(4, 0.5, 1200.0)}
+    problem = {**PROBLEMS, **others}[name]
+    gram = Gram(samples.X, "rbf", GAMMA)
+    true = solve_kernel_intervals(problem, samples, gram, tol=1e-6)
+    rows = lay_out(problem, samples.starts, samples.weights).n_rows
+    shares = np.random.default_rng(3).uniform(size=rows) * true.certificate.primal / 1e3
+    start = Start(np.minimum(shares, 1.0), np.zeros(len(problem.up)), 0.1 * problem.has_rho)
+    found = solve_kernel_intervals(problem, samples, gram, tol=1e-6, start=start)
+    assert found.certificate.solver == true.certificate.solver
+    assert found.certificate.status is Status.CONVERGED
+    assert found.certificate.primal == pytest.approx(true.certificate.primal, rel=2e-6)

@@ -84,8 +84,7 @@ def solve_by_smo(
     if start is None and problem.homogeneous:
         start = feasible_start(problem, layout)
     if start is not None:
-        put_start(state, start)
-        state.s = gram.times(state.beta)
+        _put_balanced(state, gram, start)
     descent = Descent(state, gram, tol, verbose)
     try:
         status = descent.run(max_iter)
@@ -98,6 +97,27 @@ def solve_by_smo(
     ended = Start(descent.point.multipliers, state.order_multipliers / problem.cost, state.io[loops.RHO])
     stretch = descent.stretch
     return SmoResult(descent.point, status, descent.rounds, stretch * state.beta, stretch * state.s, ended)
+
+
+def _put_balanced(state: SmoState, gram: Gram, start: Start) -> None:
+    """Take over a start. Steps keep what multipliers send into the thresholds, so if it is not balanced it is repaired,
+    and if that fails forgotten."""
+    put_start(state, start)
+    state.s[:] = gram.times(state.beta)
+    if _is_balanced(state):
+        return
+    state.run(1e30, 0)
+    point = certify(state)[1]
+    put_start(state, Start(point.multipliers, point.order_multipliers / state.problem.cost, state.io[loops.RHO]))
+    if not _is_balanced(state):
+        nothing = Start(np.zeros(state.layout.n_rows), np.zeros(len(state.problem.up)), 0.0)
+        put_start(state, feasible_start(state.problem, state.layout) if state.problem.homogeneous else nothing)
+    state.s[:] = gram.times(state.beta)
+
+
+def _is_balanced(state: SmoState) -> bool:
+    size = max(float(np.abs(state.v).sum()), float(np.abs(state.problem.linear).max(initial=0.0)))
+    return float(np.abs(state.flow_residual()).max(initial=0.0)) <= 1e-9 * size
 
 
 class Descent:
