@@ -45,20 +45,8 @@ def extremes(s: Array, up: Array, down: Array, ends: Array) -> None:
 
 
 @njit(**_FAST)
-def _gains(
-    s: Array,
-    ki: Array,
-    down: Array,
-    curvature: Array,
-    q: Array,
-    gains: Array,
-    n: Array,
-    own: Array,
-    reach: Array,
-    qi: Array,
-    conjugate: Array,
-    best: Array,
-) -> Any:
+def _gains(s: Array, ki: Array, down: Array, curvature: Array, q: Array, gains: Array, n: Array, own: Array,
+           reach: Array, qi: Array, conjugate: Array, best: Array) -> Any:  # fmt: skip
     least = np.float32(1e-7) * own
     for k in range(n):
         b = reach - (down[k] - s[k])
@@ -75,18 +63,8 @@ def _gains(
 
 
 @njit(**_FAST)
-def gains(
-    s: Array,
-    ki: Array,
-    down: Array,
-    curvature: Array,
-    q: Array,
-    gains: Array,
-    own: Array,
-    reach: Array,
-    qi: Array,
-    conjugate: Array,
-) -> Any:
+def gains(s: Array, ki: Array, down: Array, curvature: Array, q: Array, gains: Array, own: Array, reach: Array,
+          qi: Array, conjugate: Array) -> Any:  # fmt: skip
     """Second-order choice: (reach - residual)^2 / (own + curvature - 2 ki - conjugate (qi - q)^2) of the rows that may
     fall; the best."""
     n = s.shape[0]

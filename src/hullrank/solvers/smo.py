@@ -130,9 +130,9 @@ class Descent:
         self.certified = False  # whether the point was graded by such scores of all samples
         self.gap = np.inf
         self.size = 0.0  # of the objective, once it is known
-        self.steps_before = 0  # up to the last Newton step
-        self.level_before = 0  # up to the end of the last level,
-        self.level = 0.0  # which took so many seconds
+        self.steps_at_newton = 0  # when the last Newton step was taken
+        self.steps_at_level = 0  # at the end of the last level,
+        self.level_seconds = 0.0  # which took so long
         self.face: Ints = np.zeros(0, dtype=np.int64)  # free rows at the end of the last level
         self.face_size = 0
         self.damping = _DAMPING
@@ -183,7 +183,7 @@ class Descent:
     def next_level(self, eps: float) -> float:
         """The next violation to demand; the gap of a hinge falls with it, so the last level need not overshoot."""
         needed = 0.7 * self.tol / self.gap
-        least = _FALL if self.level > _GRADING else _STEEP_FALL
+        least = _FALL if self.level_seconds > _GRADING else _STEEP_FALL
         return max(min(eps, self.state.violation), 1e-15 * eps) * float(np.clip(needed, least, 0.8))
 
     def step(self, eps: float) -> bool:
@@ -207,8 +207,12 @@ class Descent:
 
     @property
     def spent(self) -> float:
-        """Seconds of as many sequential steps as there were since the last Newton step."""
-        return (self.state.steps - self.steps_before) * seconds_per_step(len(self.state.s))
+        """Seconds since the last Newton step."""
+        return self.seconds_since(self.steps_at_newton)
+
+    def seconds_since(self, steps: int) -> float:
+        """What the sequential steps after the first so many would cost now."""
+        return (self.state.steps - steps) * seconds_per_step(len(self.state.s))
 
     def narrow(self) -> None:
         """Let samples rest that will hardly move."""
@@ -243,16 +247,15 @@ class Descent:
         rows = self.focus.rows[rows]
         changed = len(np.setxor1d(rows, self.face, assume_unique=True))
         self.face = rows
-        self.level = (self.state.steps - self.level_before) * seconds_per_step(len(self.state.s))
-        self.level_before = self.state.steps
+        self.level_seconds, self.steps_at_level = self.seconds_since(self.steps_at_level), self.state.steps
         levels = np.log(self.gap / self.tol) / np.log(1 / _FALL)
-        settled = changed <= _SETTLED * len(rows) and price <= levels * self.level
+        settled = changed <= _SETTLED * len(rows) and price <= levels * self.level_seconds
         return bool(settled or self.spent >= _PATIENCE_BETWEEN * price)
 
     def newton(self, forced: bool) -> bool:
         """A Newton step (``forced``: on float64 scores, however short it is); whether it moved."""
         state = self.state
-        self.steps_before = self.level_before = state.steps
+        self.steps_at_newton = self.steps_at_level = state.steps
         self.certified = False
         if not self.exact and (forced or self.noise() > self.tol * self.size):
             self.exact = True
