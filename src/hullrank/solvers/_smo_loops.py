@@ -20,7 +20,7 @@ import numpy as np
 
 from hullrank._jit import njit
 from hullrank.solvers._smo_paths import bottleneck, find_paths, push
-from hullrank.solvers._smo_scans import INNER, differences, extremes, find, move
+from hullrank.solvers._smo_scans import INNER, UNCOUNTED, differences, extremes, find, move
 from hullrank.solvers._smo_scans import gains as second_order_gains
 
 Array = Any
@@ -180,7 +180,7 @@ def _follow(member: Array, along: Array, at_i: Array, at_j: Array, share: Array,
     return True
 
 
-@njit(error_model="numpy")
+@njit(**UNCOUNTED)
 def smo(
     K: Array,
     slot: Array,
