@@ -28,8 +28,12 @@ def best_primal(
         missing += offset
         return np.add(stretches * float(problem.linear @ theta), charge_of(problem, layout, missing), dtype=np.float64)
 
-    feasible = [problem.raise_thresholds(each) for each in _candidates(problem, layout, s, theta)]
-    theta = min(feasible, key=lambda each: float(lost(_ONE, each)[0])) if len(feasible) > 1 else feasible[0]
+    guess, theta = theta, problem.raise_thresholds(theta)
+    if problem.charge is Charge.HINGE and not problem.has_rho and not layout.shares_slacks:  # one by one
+        least = _medians(problem, layout, s, guess, 2.0 * violation)
+        raised = problem.raise_thresholds(least)
+        if np.array_equal(least, raised) or lost(_ONE, raised) < lost(_ONE, theta):
+            theta = raised
     if problem.homogeneous:  # the objective is l^2/2 |w|^2 + l * lost: the best stretch l is known
         stretch = max(0.0, -float(lost(_ONE, theta)[0])) / square if square > 0 else 0.0
         return stretch, stretch * theta
@@ -40,28 +44,27 @@ def best_primal(
     return stretch, stretch * theta
 
 
-def _candidates(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats) -> list[Floats]:
-    """The guess, and where thresholds are separable (hinge, no shared slack, no rho) each one's exact minimiser."""
-    separable = problem.charge is Charge.HINGE and not problem.has_rho and not layout.shares_slacks
-    return [theta, _medians(problem, layout, s, theta)] if separable else [theta]
+def _medians(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats, reach: float = np.inf) -> Floats:
+    """Per threshold, a weighted median of the points s - sign * offset where its rows begin to be charged.
 
-
-def _medians(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats) -> Floats:
-    """Per threshold, a weighted median of the points s - sign * offset where its rows begin to be charged."""
+    It is looked for within ``reach`` of theta, then anywhere.
+    """
+    group, cost, n = layout.row_group, layout.cost, problem.n_thresholds
+    of = problem.threshold[group]
+    where = s[layout.row_sample] - (problem.sign * problem.offset)[group]
+    apart = where - theta[of]
+    slope = problem.linear + np.bincount(of, cost * ((apart < -reach) + np.minimum(problem.sign, 0.0)[group]), n)
+    near = np.flatnonzero(np.abs(apart) <= reach)
+    near = near[np.lexsort((where[near], of[near]))]
+    ends = np.searchsorted(of[near], np.arange(n + 1))
+    total = np.append(0.0, np.cumsum(cost[near]))
+    needed = total[ends[:-1]] - slope
+    at = np.searchsorted(total[1:], needed)
+    inside = (slope < 0) & (at < ends[1:] - 1)
+    if not inside.all() and reach < np.inf:
+        return _medians(problem, layout, s, theta)
+    at, needed = at[inside], needed[inside]
+    flat = total[at + 1] - needed <= 1e-12 * total[-1]
     theta = theta.copy()
-    for t in range(problem.n_thresholds):
-        points, costs, slope = [], [], float(problem.linear[t])
-        for start, length, g, _, _, _, slack in layout.table[problem.threshold[layout.table[:, 2]] == t].tolist():
-            points.append(s[start : start + length] - problem.sign[g] * problem.offset[g])
-            costs.append(layout.cost[slack : slack + length])
-            slope -= float(costs[-1].sum()) if problem.sign[g] < 0 else 0.0
-        if not points:
-            continue
-        where, cost = np.concatenate(points), np.concatenate(costs)
-        order = np.argsort(where)
-        slopes = slope + np.cumsum(cost[order])
-        at = int(np.searchsorted(slopes, 0.0))
-        if at < len(order) - 1 and slope < 0:
-            flat = slopes[at] <= 1e-12 * cost.sum()
-            theta[t] = 0.5 * (where[order[at]] + where[order[at + 1]]) if flat else where[order[at]]
+    theta[inside] = np.where(flat, 0.5 * (where[near[at]] + where[near[at + 1]]), where[near[at]])
     return theta

@@ -26,6 +26,7 @@ from hullrank.solvers._smo_state import RowCache, SmoState, make_state, row_memo
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Primal = tuple[float, Floats]  # stretch of the scores, thresholds
 
 MOST_THRESHOLDS = 200
 _FALL = 0.2  # of the demanded violation from one level to the next,
@@ -95,7 +96,7 @@ def solve_by_smo(
     if descent.point.relative_gap <= tol:
         status = Status.CONVERGED
     ended = Start(descent.point.multipliers, state.order_multipliers / problem.cost, state.io[loops.RHO])
-    stretch = descent.stretch
+    stretch, _ = descent.primal
     return SmoResult(descent.point, status, descent.rounds, stretch * state.beta, stretch * state.s, ended)
 
 
@@ -292,13 +293,13 @@ class Descent:
         bound = state.per_sample[2, state.layout.row_sample[rows]]
         return error * float(np.minimum(bound, np.abs(state.v[rows])).sum())
 
-    def grade(self) -> None:
+    def grade(self, primal: Primal | None = None) -> None:
         """The certificate of the present point, by the scores at hand; of a part only an estimate of the gap."""
-        stretch, point = certify(self.state)
+        self.primal, point = certify(self.state, primal)
         if self.focus.narrowed:
             self.gap = (point.primal - point.dual) / self.size
         else:
-            self.stretch, self.point, self.gap = stretch, point, point.relative_gap
+            self.point, self.gap = point, point.relative_gap
             self.size = max(abs(point.primal), abs(point.dual), point.floor)
             self.certified = self.exact
         tell(self.gap, self._report, self.verbose)
@@ -312,13 +313,14 @@ class Descent:
         )
 
     def refresh(self) -> None:
-        """All samples, with scores from float64 kernel values, and their certificate."""
+        """All samples, with scores from float64 kernel values, and their certificate; that of less exact scores, if it
+        was good enough, knew a primal point."""
         if not self.certified:
             self.focus.widen()
             self.focus.rescore()
             self.state.run(1e30, 0)
             self.exact = True
-            self.grade()
+            self.grade(self.primal if self.gap <= self.tol else None)
 
 
 def seconds_per_step(n_samples: int) -> float:
@@ -326,8 +328,8 @@ def seconds_per_step(n_samples: int) -> float:
     return 5e-7 + 1.2e-9 * n_samples
 
 
-def certify(state: SmoState) -> tuple[float, CertifiedPoint]:
-    """Grade the present multipliers with the best thresholds and stretch of the scores; the stretch, and the grades."""
+def certify(state: SmoState, primal: Primal | None = None) -> tuple[Primal, CertifiedPoint]:
+    """Grade the present multipliers with a stretch of the scores and thresholds (None: the best), and return these."""
     beta = state.beta
     square = float(beta @ state.s)
 
@@ -337,9 +339,11 @@ def certify(state: SmoState) -> tuple[float, CertifiedPoint]:
         length = float(np.abs(change) @ np.sqrt(np.maximum(state.per_sample[0], 0.0)))
         return 0.5 * square + float(change @ state.s) + 0.5 * length**2
 
-    stretch, theta = best_primal(state.problem, state.layout, state.s, square, state.thresholds(), state.violation)
+    stretch, theta = primal = primal or best_primal(
+        state.problem, state.layout, state.s, square, state.thresholds(), state.violation
+    )
     point = certify_intervals(
         state.problem, state.layout, stretch * state.s, 0.5 * stretch**2 * square, dual_penalty, theta,
         state.shares(), state.order_multipliers, float(np.sqrt(max(state.per_sample[0].mean(), 0.0))),
     )  # fmt: skip
-    return stretch, point
+    return primal, point
