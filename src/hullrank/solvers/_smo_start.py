@@ -88,9 +88,7 @@ def start_from_solution(problem: IntervalProblem, samples: Samples, coef: Floats
 def put_start(state: SmoState, start: Start) -> None:
     """Take over the multipliers of ``start`` (the scores are left to the caller)."""
     alpha = np.clip(start.shares, 0.0, None) * state.layout.row_cost
-    for (_, lo, hi, base, _), sign in zip(state.groups.tolist(), state.signs[:, 0].tolist(), strict=True):
-        bound = state.per_sample[2, lo:hi]
-        state.v[base + lo : base + hi] = sign * np.minimum(alpha[base + lo : base + hi], bound)
+    state.v[:] = state.row_sign * np.minimum(alpha, state.per_sample[2, state.layout.row_sample])
     state.order[1] = state.problem.cost * start.order_shares[state.problem.low >= 0]
     state.io[loops.RHO] = start.rho
     state.refresh()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -206,21 +207,19 @@ class SmoState:
             np.maximum(eager[lo:hi], np.maximum(up - here, here - down), out=eager[lo:hi])
         return eager
 
+    @cached_property
+    def row_sign(self) -> Floats:
+        """The sign of the group of each row."""
+        return self.problem.sign[self.layout.row_group]
+
     def totals(self) -> Floats:
         """The sum of alpha of every group."""
-        return np.array(
-            [
-                sign * self.v[base + lo : base + hi].sum()
-                for (_, lo, hi, base, _), sign in zip(self.groups.tolist(), self.signs[:, 0].tolist(), strict=True)
-            ]
-        )
+        sums = np.bincount(self.layout.row_group, self.row_sign * self.v, self.problem.n_groups)
+        return sums.astype(np.float64, copy=False)
 
     def shares(self) -> Floats:
-        """Multipliers divided by the cost of their row, in the order of the layout."""
-        alpha = np.empty(len(self.v))
-        for (_, lo, hi, base, _), sign in zip(self.groups.tolist(), self.signs[:, 0].tolist(), strict=True):
-            alpha[base + lo : base + hi] = sign * self.v[base + lo : base + hi]
-        return alpha / self.layout.row_cost
+        """Multipliers divided by the cost of their row."""
+        return self.row_sign * self.v / self.layout.row_cost
 
     @property
     def dual(self) -> float:
@@ -244,10 +243,7 @@ class SmoState:
     @property
     def beta(self) -> Floats:
         """Kernel coefficients: the sum of a sample's signed multipliers."""
-        beta = np.zeros(len(self.s))
-        for _, lo, hi, base, _ in self.groups.tolist():
-            beta[lo:hi] += self.v[base + lo : base + hi]
-        return beta
+        return np.bincount(self.layout.row_sample, self.v, len(self.s)).astype(np.float64, copy=False)
 
 
 def indefinite() -> KernelError:
