@@ -30,7 +30,7 @@ Primal = tuple[float, Floats]  # stretch of the scores, thresholds
 
 MOST_THRESHOLDS = 200
 _FALL = 0.2  # of the demanded violation from one level to the next,
-_STEEP_FALL = 0.05  # where a level takes less than
+_STEEP_FALL = 0.03  # where a level takes less than
 _GRADING = 1e-3  # seconds, no more than what belongs to its end
 _FIRST = 100.0  # the first demand, in tolerances of the first violation,
 _LEAST_FIRST = 0.1  # but not less than so much of it
@@ -325,7 +325,7 @@ class Descent:
 
 def seconds_per_step(n_samples: int) -> float:
     """Of a sequential step: a fixed part, and one per sample."""
-    return 5e-7 + 1.2e-9 * n_samples
+    return 3.5e-7 + 1e-9 * n_samples
 
 
 def certify(state: SmoState, primal: Primal | None = None) -> tuple[Primal, CertifiedPoint]:
