@@ -43,9 +43,9 @@ class Samples:
     @property
     def n_order_constraints(self) -> int:
         """Pairs of samples of different classes: b(m) - sum b(m_c) with b(m) = m (m - 1) / 2."""
-        counts = np.diff(self.starts).astype(object)
-        m = int(counts.sum())
-        return int(m * (m - 1) // 2 - sum(int(c) * (int(c) - 1) // 2 for c in counts))
+        counts: list[int] = np.diff(self.starts).tolist()
+        m = sum(counts)
+        return m * (m - 1) // 2 - sum(c * (c - 1) // 2 for c in counts)
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = True) -> Matrix:

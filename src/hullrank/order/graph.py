@@ -50,7 +50,7 @@ class OrderGraph:
         """Every label directly above the one before it; ``labels`` from lowest to highest."""
         plain = tuple(check_labels(labels))
         lower = np.arange(len(plain) - 1, dtype=np.int64)
-        return cls._canonical(plain, np.stack([lower, lower + 1], axis=1))
+        return cls._stored(plain, np.stack([lower, lower + 1], axis=1))
 
     @classmethod
     def full(cls, labels: Iterable[Hashable]) -> "OrderGraph":
@@ -107,9 +107,13 @@ class OrderGraph:
         """Sort the edges and drop repeated ones; the codes already follow the topological order of the labels."""
         n = len(labels)
         lo, hi = np.divmod(np.unique(codes[:, 0] * n + codes[:, 1]), n)
-        if 2 * len(lo) == n * (n - 1):
+        return cls._stored(labels, np.stack([lo, hi], axis=1))
+
+    @classmethod
+    def _stored(cls, labels: tuple[Hashable, ...], codes: Edges) -> "OrderGraph":
+        n = len(labels)
+        if 2 * len(codes) == n * (n - 1):
             return cls(labels, None)
-        codes = np.stack([lo, hi], axis=1)
         codes.flags.writeable = False
         return cls(labels, codes)
 

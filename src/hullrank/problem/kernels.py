@@ -246,7 +246,7 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
     weight = weight / weight.sum()
     mean = float((weight @ X).mean())
     if not sparse.issparse(X):
-        return float(weight @ np.square(X - mean).mean(axis=1))
+        return float((weight @ np.square(X - mean)).mean())
     deviations = X.multiply(X).sum(axis=1) - 2 * mean * X.sum(axis=1)  # sum of (x - mean)^2 - mean^2, zeros included
     return max(0.0, float(weight @ np.asarray(deviations).ravel()) / X.shape[1] + mean * mean)
 
@@ -262,32 +262,32 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
         return X, Y
     if kernel != "rbf":
         return X.astype(dtype), _by_column(Y.astype(dtype))
-    dense = not sparse.issparse(X) and not sparse.issparse(Y)
-    if dense:
-        centre = Y.mean(axis=0)
-        X, Y = X - centre, (Y - centre if Y is not X else None)
-    else:
+    same = X is Y
+    if sparse.issparse(X) or sparse.issparse(Y):
         X, Y = sparse.csr_matrix(X), sparse.csr_matrix(Y)
+    else:
+        centre = Y.mean(axis=0)
+        X, Y = X - centre, (None if same else Y - centre)
     root = np.sqrt(2.0 * gamma)
-    left, left_half = _scaled(X, root)
-    right, right_half = (left, left_half) if Y is None else _scaled(Y, root)
-    stack = np.hstack if dense else lambda parts: sparse.hstack(parts, format="csr")
-    ones_left, ones_right = np.ones_like(left_half), np.ones_like(right_half)
-    return (
-        stack([left, -left_half, ones_left]).astype(dtype),
-        _by_column(stack([right, ones_right, -right_half]).astype(dtype)),
-    )
+    left = _extended(X, root).astype(dtype, copy=False)
+    right = left if same else _extended(Y, root).astype(dtype, copy=False)
+    d = X.shape[1]
+    return left, _by_column(right[:, [*range(d), d + 1, d]])
 
 
 def _by_column(right: Any) -> Any:
     return right.T if sparse.issparse(right) else np.ascontiguousarray(right.T)
 
 
-def _scaled(X: Any, root: float) -> tuple[Any, NDArray[np.float64]]:
-    """Root * X and the column of half its squared row norms."""
+def _extended(X: Any, root: float) -> Any:
+    """Rows of root * X, minus half their squared norm, 1."""
     scaled = X * root
-    squares = scaled.multiply(scaled) if sparse.issparse(X) else scaled * scaled
-    return scaled, 0.5 * np.asarray(squares.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+    if sparse.issparse(X):
+        half = 0.5 * np.asarray(scaled.multiply(scaled).sum(axis=1), dtype=np.float64).reshape(-1, 1)
+        return sparse.hstack([scaled, -half, np.ones_like(half)], format="csr")
+    rows = np.empty((X.shape[0], X.shape[1] + 2))
+    rows[:, :-2], rows[:, -2], rows[:, -1] = scaled, -0.5 * np.einsum("ij,ij->i", scaled, scaled), 1.0
+    return rows
 
 
 def _multiply(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> None:

@@ -29,7 +29,7 @@ def best_primal(
         return np.add(stretches * float(problem.linear @ theta), charge_of(problem, layout, missing), dtype=np.float64)
 
     guess, theta = theta, problem.raise_thresholds(theta)
-    if problem.charge is Charge.HINGE and not problem.has_rho and not layout.shares_slacks:  # one by one
+    if problem.charge is Charge.HINGE and not problem.has_rho and not layout.shares_slacks:  # each for itself
         least = _medians(problem, layout, s, guess, 2.0 * violation)
         raised = problem.raise_thresholds(least)
         if np.array_equal(least, raised) or lost(_ONE, raised) < lost(_ONE, theta):

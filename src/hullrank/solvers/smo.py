@@ -134,7 +134,7 @@ class Descent:
         self.steps_at_newton = 0  # when the last Newton step was taken
         self.steps_at_level = 0  # at the end of the last level,
         self.level_seconds = 0.0  # which took so long
-        self.face: Ints = np.zeros(0, dtype=np.int64)  # free rows at the end of the last level
+        self.free = np.zeros(len(state.v), dtype=bool)  # whether a row was free at the end of the last level
         self.face_size = 0
         self.damping = _DAMPING
         self.clean = False  # whether the last Newton step went its whole way
@@ -245,9 +245,9 @@ class Descent:
         price = self.price(self.owners(rows))
         if not reached:
             return self.spent >= _PATIENCE * price
-        rows = self.focus.rows[rows]
-        changed = len(np.setxor1d(rows, self.face, assume_unique=True))
-        self.face = rows
+        free = np.zeros_like(self.free)
+        free[self.focus.rows[rows]] = True
+        changed, self.free = np.count_nonzero(free != self.free), free
         self.level_seconds, self.steps_at_level = self.seconds_since(self.steps_at_level), self.state.steps
         levels = np.log(self.gap / self.tol) / np.log(1 / _FALL)
         settled = changed <= _SETTLED * len(rows) and price <= levels * self.level_seconds
