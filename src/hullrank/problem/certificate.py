@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -110,19 +109,13 @@ def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, sco
     """Sum of cost * charge(violation) over the slacks; for a hard margin the largest violation."""
     group = layout.row_group
     violation = problem.offsets(theta)[group] - problem.sign[group] * scores[layout.row_sample]
-    return float(charge_of(problem, layout, violation))
-
-
-def charge_of(problem: IntervalProblem, layout: RowLayout, violation: Floats) -> Any:
-    """The same for what every row lacks, along the last axis."""
+    slack = np.maximum(violation, 0.0)
     if layout.shares_slacks:
-        slack = np.zeros((*violation.shape[:-1], layout.n_slacks))
-        np.maximum.at(slack.T, layout.row_slack, violation.T)
-    else:
-        slack = np.maximum(violation, 0.0)
+        slack = np.zeros(layout.n_slacks)
+        np.maximum.at(slack, layout.row_slack, violation)
     if problem.charge is Charge.HARD:
-        return slack.max(axis=-1, initial=0.0)
-    return (slack if problem.charge is Charge.HINGE else slack * slack) @ layout.cost
+        return float(slack.max(initial=0.0))
+    return float(layout.cost @ (slack if problem.charge is Charge.HINGE else slack * slack))
 
 
 def certify_intervals(

@@ -4,67 +4,190 @@ A residual violation eps costs the hinge C * eps on every free row; stretching t
 eps |w|^2. Without this the gap of a nearly separable problem needs eps of 1e-7.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.certificate import charge_of
+from hullrank._jit import njit
 from hullrank.problem.intervals import Charge, IntervalProblem
-from hullrank.problem.layout import RowLayout
+from hullrank.problem.layout import GROUP, LENGTH, PARTNER, SLACK, START, RowLayout
+from hullrank.solvers._smo_scans import INNER, UNCOUNTED
 
+Array = Any
 Floats = NDArray[np.float64]
-_ONE = np.ones(1)
-_SHARES = np.array([0.0, 0.06, 0.25, 0.5, 1.0])  # of the violation, by which the weights may be stretched
+_SUMS: dict[str, Any] = {**INNER, "fastmath": {"contract", "nsz", "reassoc"}}
+_SHARES = (0.0, 0.06, 0.25, 0.5, 1.0)  # of the violation, by which the weights may be stretched
+_PRECISION = 1e-10  # of a threshold, in violations
+_FARTHEST = 200  # doublings of the range in which a threshold is looked for
+
+
+class Primal(NamedTuple):
+    """A stretch of the weights, the thresholds for the stretched weights, and their objective."""
+
+    stretch: float
+    thresholds: Floats
+    objective: float
 
 
 def best_primal(
     problem: IntervalProblem, layout: RowLayout, s: Floats, square: float, theta: Floats, violation: float
-) -> tuple[float, Floats]:
-    """The stretch of the weights and the thresholds with the least objective, given |w|^2 and a guess of theta."""
-    group = layout.row_group
-    signed, offset = problem.sign[group] * s[layout.row_sample], problem.offset[group]
-
-    def lost(stretches: Floats, theta: Floats) -> Floats:
-        missing = np.multiply.outer(stretches, problem.shifts(theta)[group] - signed)
-        missing += offset
-        return np.add(stretches * float(problem.linear @ theta), charge_of(problem, layout, missing), dtype=np.float64)
-
-    guess, theta = theta, problem.raise_thresholds(theta)
-    if problem.charge is Charge.HINGE and not problem.has_rho and not layout.shares_slacks:  # each for itself
-        least = _medians(problem, layout, s, guess, 2.0 * violation)
-        raised = problem.raise_thresholds(least)
-        if np.array_equal(least, raised) or lost(_ONE, raised) < lost(_ONE, theta):
-            theta = raised
-    if problem.homogeneous:  # the objective is l^2/2 |w|^2 + l * lost: the best stretch l is known
-        stretch = max(0.0, -float(lost(_ONE, theta)[0])) / square if square > 0 else 0.0
-        return stretch, stretch * theta
-    if problem.charge is not Charge.HINGE:
-        return 1.0, theta
-    stretches = 1.0 + _SHARES * min(violation, 1.0)
-    stretch = float(stretches[np.argmin(0.5 * stretches**2 * square + lost(stretches, theta))])
-    return stretch, stretch * theta
-
-
-def _medians(problem: IntervalProblem, layout: RowLayout, s: Floats, theta: Floats, reach: float = np.inf) -> Floats:
-    """Per threshold, a weighted median of the points s - sign * offset where its rows begin to be charged.
-
-    It is looked for within ``reach`` of theta, then anywhere.
-    """
-    group, cost, n = layout.row_group, layout.cost, problem.n_thresholds
-    of = problem.threshold[group]
-    where = s[layout.row_sample] - (problem.sign * problem.offset)[group]
-    apart = where - theta[of]
-    slope = problem.linear + np.bincount(of, cost * ((apart < -reach) + np.minimum(problem.sign, 0.0)[group]), n)
-    near = np.flatnonzero(np.abs(apart) <= reach)
-    near = near[np.lexsort((where[near], of[near]))]
-    ends = np.searchsorted(of[near], np.arange(n + 1))
-    total = np.append(0.0, np.cumsum(cost[near]))
-    needed = total[ends[:-1]] - slope
-    at = np.searchsorted(total[1:], needed)
-    inside = (slope < 0) & (at < ends[1:] - 1)
-    if not inside.all() and reach < np.inf:
-        return _medians(problem, layout, s, theta)
-    at, needed = at[inside], needed[inside]
-    flat = total[at + 1] - needed <= 1e-12 * total[-1]
+) -> Primal:
+    """The stretch and the thresholds with the least objective, given |w|^2 and a guess of the thresholds."""
     theta = theta.copy()
-    theta[inside] = np.where(flat, 0.5 * (where[near[at]] + where[near[at + 1]]), where[near[at]])
-    return theta
+    hinge = problem.charge is Charge.HINGE
+    separable = hinge and not problem.has_rho and not layout.shares_slacks
+    rows = (
+        layout.table, problem.threshold, problem.sign, problem.offset, layout.cost, problem.linear, s, hinge,
+        problem.has_rho,
+    )  # fmt: skip
+    stretch, objective = _minimise(
+        rows, problem.up, problem.low, problem.gap, separable, problem.homogeneous, square, violation, theta,
+        theta.copy(),
+    )  # fmt: skip
+    return Primal(stretch, theta, objective)
+
+
+@njit(**UNCOUNTED)
+def _minimise(
+    rows: Array, up: Array, low: Array, gap: Array, separable: Array, homogeneous: Array, square: Array,
+    violation: Array, theta: Array, other: Array,
+) -> Any:  # fmt: skip
+    """The best stretch and objective; ``theta`` from a guess to the thresholds, ``other`` is room for as many."""
+    _raise(up, low, gap, theta)
+    if separable:
+        for t in range(len(theta)):
+            other[t] = _median(t, theta[t], 2.0 * violation, rows)
+        if not _raise(up, low, gap, other) or _lost(1.0, other, rows) < _lost(1.0, theta, rows):
+            for t in range(len(theta)):
+                theta[t] = other[t]
+    best = 1.0
+    objective = _lost(1.0, theta, rows)
+    if homogeneous:  # the objective is l^2/2 |w|^2 + l * lost: the best stretch l is known
+        best = -objective / square if square > 0.0 and objective < 0.0 else 0.0
+        objective = best * objective + 0.5 * best * best * square
+    else:
+        objective += 0.5 * square
+        for share in _SHARES:
+            stretch = 1.0 + share * min(violation, 1.0)
+            value = 0.5 * stretch * stretch * square + _lost(stretch, theta, rows)
+            if value < objective:
+                best = stretch
+                objective = value
+    for t in range(len(theta)):
+        theta[t] *= best
+    return best, objective
+
+
+@njit(**INNER)
+def _raise(up: Array, low: Array, gap: Array, theta: Array) -> Any:
+    """Lift thresholds above what the order asks of them (constraints stand in topological order); whether any rose."""
+    rose = False
+    for k in range(len(up)):
+        least = (theta[low[k]] if low[k] >= 0 else 0.0) + gap[k]
+        if theta[up[k]] < least:
+            theta[up[k]] = least
+            rose = True
+    return rose
+
+
+@njit(**INNER)
+def _lost(stretch: Array, theta: Array, rows: Array) -> Any:
+    """The linear term and the charge, of stretched weights and thresholds."""
+    table, threshold, sign, offset, cost, linear, s, hinge, has_rho = rows
+    rho = theta[-1] if has_rho else 0.0
+    total = 0.0
+    for t in range(len(theta)):
+        total += stretch * linear[t] * theta[t]
+    for b in range(len(table)):
+        lo, n, first, g = table[b, START], table[b, LENGTH], table[b, SLACK], table[b, GROUP]
+        h = table[b, PARTNER] if table[b, PARTNER] >= 0 else g
+        at_g = stretch * (sign[g] * theta[threshold[g]] + rho) + offset[g]
+        at_h = stretch * (sign[h] * theta[threshold[h]] + rho) + offset[h]
+        total += _charge(
+            s[lo : lo + n], cost[first : first + n], at_g, stretch * sign[g], at_h, stretch * sign[h], hinge
+        )
+    return total
+
+
+@njit(**_SUMS)
+def _charge(s: Array, price: Array, at: Array, slope: Array, other_at: Array, other_slope: Array, hinge: Array) -> Any:
+    """Of slacks that two rows share, or one row twice."""
+    total = 0.0
+    for k in range(len(s)):
+        x = at - slope * s[k]
+        y = other_at - other_slope * s[k]
+        x = x if x > y else y
+        x = x if x > 0.0 else 0.0
+        total += price[k] * (x if hinge else x * x)
+    return total
+
+
+@njit(**INNER)
+def _median(t: Array, guess: Array, reach: Array, rows: Array) -> Any:
+    """The middle of the thresholds where the charge of a threshold's rows is least; the guess if there are none."""
+    far = 1e300
+    flat = 1e-12 * (_slope(t, far, rows) - _slope(t, -far, rows))
+    first = _first(-flat, t, guess, reach, rows)
+    if abs(first) < far and _slope(t, first, rows) <= flat:
+        first = 0.5 * (first + _first(flat, t, first, reach, rows))
+    return first if abs(first) < far else guess
+
+
+@njit(**INNER)
+def _first(level: Array, t: Array, start: Array, reach: Array, rows: Array) -> Any:
+    """Where the slope first exceeds the level, looked for near the start first; infinite if it nowhere does so."""
+    width = max(reach, 1e-12 * abs(start), 1e-30)
+    precision = _PRECISION * width
+    lo = start - width
+    hi = start + width
+    tries = 0
+    while _slope(t, lo, rows) > level:
+        hi = lo
+        width *= 2.0
+        lo -= width
+        tries += 1
+        if tries > _FARTHEST:
+            return -np.inf
+    while _slope(t, hi, rows) <= level:
+        lo = hi
+        width *= 2.0
+        hi += width
+        tries += 1
+        if tries > _FARTHEST:
+            return np.inf
+    while hi - lo > precision:
+        middle = 0.5 * (lo + hi)
+        if middle <= lo or middle >= hi:
+            break
+        if _slope(t, middle, rows) > level:
+            hi = middle
+        else:
+            lo = middle
+    return hi
+
+
+@njit(**INNER)
+def _slope(t: Array, theta: Array, rows: Array) -> Any:
+    """How fast the hinge of a threshold's rows grows with it, to the right."""
+    table, threshold, sign, offset, cost, linear, s, _, _ = rows
+    total = linear[t]
+    for b in range(len(table)):
+        g = table[b, GROUP]
+        if threshold[g] == t:
+            lo, n, first = table[b, START], table[b, LENGTH], table[b, SLACK]
+            total += _passed(s[lo : lo + n], cost[first : first + n], theta + sign[g] * offset[g], sign[g])
+    return total
+
+
+@njit(**_SUMS)
+def _passed(s: Array, price: Array, at: Array, sign: Array) -> Any:
+    """The price of the samples up to a point; of those beyond it, less than nothing, if the sign is negative."""
+    total = 0.0
+    if sign > 0:
+        for k in range(len(s)):
+            total += price[k] if s[k] <= at else 0.0
+    else:
+        for k in range(len(s)):
+            total -= price[k] if s[k] > at else 0.0
+    return total

@@ -223,8 +223,11 @@ class SmoState:
 
     @property
     def dual(self) -> float:
-        """The dual objective, but for what the squared charge takes off."""
+        """The dual objective."""
         gain = self.problem.offset @ self.totals() + self.problem.gap @ self.order_multipliers
+        if self.problem.charge is Charge.SQUARED_HINGE:
+            sums = np.bincount(self.layout.row_slack, self.row_sign * self.v, self.layout.n_slacks)
+            gain -= 0.25 * float(sums @ (sums / self.layout.cost))
         return float(gain - 0.5 * self.beta @ self.s)
 
     def flow_residual(self) -> Floats:

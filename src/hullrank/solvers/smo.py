@@ -20,13 +20,12 @@ from hullrank.problem.layout import RowLayout
 from hullrank.solvers import _smo_loops as loops
 from hullrank.solvers._smo_focus import Focus
 from hullrank.solvers._smo_newton import FreeFace, free_rows, newton_step
-from hullrank.solvers._smo_primal import best_primal
+from hullrank.solvers._smo_primal import Primal, best_primal
 from hullrank.solvers._smo_start import Start, feasible_start, put_start
 from hullrank.solvers._smo_state import RowCache, SmoState, make_state, row_memory
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Primal = tuple[float, Floats]  # stretch of the scores, thresholds
 
 MOST_THRESHOLDS = 200
 _FALL = 0.2  # of the demanded violation from one level to the next,
@@ -96,7 +95,7 @@ def solve_by_smo(
     if descent.point.relative_gap <= tol:
         status = Status.CONVERGED
     ended = Start(descent.point.multipliers, state.order_multipliers / problem.cost, state.io[loops.RHO])
-    stretch, _ = descent.primal
+    stretch = descent.primal.stretch
     return SmoResult(descent.point, status, descent.rounds, stretch * state.beta, stretch * state.s, ended)
 
 
@@ -108,7 +107,7 @@ def _put_balanced(state: SmoState, gram: Gram, start: Start) -> None:
     if _is_balanced(state):
         return
     state.run(1e30, 0)
-    point = certify(state)[1]
+    point = certify(state, primal_of(state))
     put_start(state, Start(point.multipliers, point.order_multipliers / state.problem.cost, state.io[loops.RHO]))
     if not _is_balanced(state):
         nothing = Start(np.zeros(state.layout.n_rows), np.zeros(len(state.problem.up)), 0.0)
@@ -293,34 +292,45 @@ class Descent:
         bound = state.per_sample[2, state.layout.row_sample[rows]]
         return error * float(np.minimum(bound, np.abs(state.v[rows])).sum())
 
-    def grade(self, primal: Primal | None = None) -> None:
-        """The certificate of the present point, by the scores at hand; of a part only an estimate of the gap."""
-        self.primal, point = certify(self.state, primal)
-        if self.focus.narrowed:
-            self.gap = (point.primal - point.dual) / self.size
-        else:
-            self.point, self.gap = point, point.relative_gap
-            self.size = max(abs(point.primal), abs(point.dual), point.floor)
-            self.certified = self.exact
+    def grade(self) -> None:
+        """The gap of the present point by the scores at hand, certified where that is no estimate."""
+        self.primal = primal_of(self.state)
+        if self.state.problem.homogeneous or (self.exact and not self.focus.narrowed):
+            self.certify()
+            return
+        dual = self.state.dual
+        if not self.focus.narrowed:
+            self.size = max(abs(self.primal.objective), abs(dual))
+        self.gap = (self.primal.objective - dual) / self.size
+        tell(self.gap, self._report, self.verbose)
+
+    def certify(self) -> None:
+        """The certificate of the present multipliers and primal point."""
+        self.point = certify(self.state, self.primal)
+        self.gap = self.point.relative_gap
+        self.size = max(abs(self.point.primal), abs(self.point.dual), self.point.floor)
+        self.certified = self.exact
         tell(self.gap, self._report, self.verbose)
 
     def _report(self) -> str:
         state, kind = self.state, " (float64)" if self.exact else ""
-        at = f"{len(state.s)} samples" if self.focus.narrowed else f"objective {self.point.primal:.10g}"
+        at = f"{len(state.s)} samples" if self.focus.narrowed else f"objective {self.primal.objective:.10g}"
         return (
             f"round {self.rounds}: {state.steps} steps, violation {state.violation:.2g}, {at}, relative gap "
             f"{self.gap:.2g}{kind}"
         )
 
     def refresh(self) -> None:
-        """All samples, with scores from float64 kernel values, and their certificate; that of less exact scores, if it
-        was good enough, knew a primal point."""
+        """All samples, with scores from float64 kernel values, and their certificate; a primal point that was good
+        enough for less exact scores is kept."""
         if not self.certified:
             self.focus.widen()
             self.focus.rescore()
             self.state.run(1e30, 0)
             self.exact = True
-            self.grade(self.primal if self.gap <= self.tol else None)
+            if self.gap > self.tol:
+                self.primal = primal_of(self.state)
+            self.certify()
 
 
 def seconds_per_step(n_samples: int) -> float:
@@ -328,9 +338,15 @@ def seconds_per_step(n_samples: int) -> float:
     return 3.5e-7 + 1e-9 * n_samples
 
 
-def certify(state: SmoState, primal: Primal | None = None) -> tuple[Primal, CertifiedPoint]:
-    """Grade the present multipliers with a stretch of the scores and thresholds (None: the best), and return these."""
-    beta = state.beta
+def primal_of(state: SmoState) -> Primal:
+    """The best thresholds and stretch for the present scores."""
+    square = float(state.beta @ state.s)
+    return best_primal(state.problem, state.layout, state.s, square, state.thresholds(), state.violation)
+
+
+def certify(state: SmoState, primal: Primal) -> CertifiedPoint:
+    """Grade the present multipliers and a primal point."""
+    beta, stretch = state.beta, primal.stretch
     square = float(beta @ state.s)
 
     def dual_penalty(coef: Floats) -> float:
@@ -339,11 +355,7 @@ def certify(state: SmoState, primal: Primal | None = None) -> tuple[Primal, Cert
         length = float(np.abs(change) @ np.sqrt(np.maximum(state.per_sample[0], 0.0)))
         return 0.5 * square + float(change @ state.s) + 0.5 * length**2
 
-    stretch, theta = primal = primal or best_primal(
-        state.problem, state.layout, state.s, square, state.thresholds(), state.violation
-    )
-    point = certify_intervals(
-        state.problem, state.layout, stretch * state.s, 0.5 * stretch**2 * square, dual_penalty, theta,
+    return certify_intervals(
+        state.problem, state.layout, stretch * state.s, 0.5 * stretch**2 * square, dual_penalty, primal.thresholds,
         state.shares(), state.order_multipliers, float(np.sqrt(max(state.per_sample[0].mean(), 0.0))),
     )  # fmt: skip
-    return primal, point
