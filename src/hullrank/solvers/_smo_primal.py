@@ -19,7 +19,8 @@ Floats = NDArray[np.float64]
 _SUMS: dict[str, Any] = {**INNER, "fastmath": {"contract", "nsz", "reassoc"}}
 _SHARES = (0.0, 0.06, 0.25, 0.5, 1.0)  # of the violation, by which the weights may be stretched
 _PRECISION = 1e-10  # of a threshold, in violations
-_FARTHEST = 200  # doublings of the range in which a threshold is looked for
+_FARTHEST = 1e30  # range in which a threshold is looked for
+_FLAT = 1e-12  # of the prices: where the slope is less, the charge is flat
 
 
 class Primal(NamedTuple):
@@ -42,8 +43,8 @@ def best_primal(
         problem.has_rho,
     )  # fmt: skip
     stretch, objective = _minimise(
-        rows, problem.up, problem.low, problem.gap, separable, problem.homogeneous, square, violation, theta,
-        theta.copy(),
+        rows, problem.up, problem.low, problem.gap, separable, problem.homogeneous, square, violation,
+        _FLAT * float(layout.cost.sum()), theta, theta.copy(),
     )  # fmt: skip
     return Primal(stretch, theta, objective)
 
@@ -51,31 +52,31 @@ def best_primal(
 @njit(**UNCOUNTED)
 def _minimise(
     rows: Array, up: Array, low: Array, gap: Array, separable: Array, homogeneous: Array, square: Array,
-    violation: Array, theta: Array, other: Array,
+    violation: Array, flat: Array, theta: Array, other: Array,
 ) -> Any:  # fmt: skip
     """The best stretch and objective; ``theta`` from a guess to the thresholds, ``other`` is room for as many."""
     _raise(up, low, gap, theta)
-    if separable:
-        for t in range(len(theta)):
-            other[t] = _median(t, theta[t], 2.0 * violation, rows)
-        if not _raise(up, low, gap, other) or _lost(1.0, other, rows) < _lost(1.0, theta, rows):
-            for t in range(len(theta)):
-                theta[t] = other[t]
-    best = 1.0
-    objective = _lost(1.0, theta, rows)
-    if homogeneous:  # the objective is l^2/2 |w|^2 + l * lost: the best stretch l is known
-        best = -objective / square if square > 0.0 and objective < 0.0 else 0.0
-        objective = best * objective + 0.5 * best * best * square
-    else:
-        objective += 0.5 * square
+    for t in range(len(theta)):
+        other[t] = _median(t, theta[t], 2.0 * violation, flat, rows) if separable else theta[t]
+    rose = _raise(up, low, gap, other)
+    best = 0.0
+    objective = np.inf
+    of_guess = False
+    for turn in range(2 if rose else 1):
+        thresholds = other if turn == 0 else theta
         for share in _SHARES:
             stretch = 1.0 + share * min(violation, 1.0)
-            value = 0.5 * stretch * stretch * square + _lost(stretch, theta, rows)
+            lost = _lost(stretch, thresholds, rows)
+            if homogeneous:  # l^2/2 |w|^2 + l * lost at stretch 1 has its minimum where l is
+                stretch = -lost / square if square > 0.0 and lost < 0.0 else 0.0
+                lost *= stretch
+            value = 0.5 * stretch * stretch * square + lost
             if value < objective:
-                best = stretch
-                objective = value
+                best, objective, of_guess = stretch, value, turn > 0
+            if homogeneous:
+                break
     for t in range(len(theta)):
-        theta[t] *= best
+        theta[t] = best * (theta[t] if of_guess else other[t])
     return best, objective
 
 
@@ -124,47 +125,36 @@ def _charge(s: Array, price: Array, at: Array, slope: Array, other_at: Array, ot
 
 
 @njit(**INNER)
-def _median(t: Array, guess: Array, reach: Array, rows: Array) -> Any:
-    """The middle of the thresholds where the charge of a threshold's rows is least; the guess if there are none."""
-    far = 1e300
-    flat = 1e-12 * (_slope(t, far, rows) - _slope(t, -far, rows))
-    first = _first(-flat, t, guess, reach, rows)
-    if abs(first) < far and _slope(t, first, rows) <= flat:
-        first = 0.5 * (first + _first(flat, t, first, reach, rows))
-    return first if abs(first) < far else guess
+def _median(t: Array, guess: Array, reach: Array, flat: Array, rows: Array) -> Any:
+    """The middle of the thresholds where the charge of a threshold's rows is least, looked for near a guess first.
 
-
-@njit(**INNER)
-def _first(level: Array, t: Array, start: Array, reach: Array, rows: Array) -> Any:
-    """Where the slope first exceeds the level, looked for near the start first; infinite if it nowhere does so."""
-    width = max(reach, 1e-12 * abs(start), 1e-30)
-    precision = _PRECISION * width
-    lo = start - width
-    hi = start + width
-    tries = 0
-    while _slope(t, lo, rows) > level:
-        hi = lo
-        width *= 2.0
-        lo -= width
-        tries += 1
-        if tries > _FARTHEST:
-            return -np.inf
-    while _slope(t, hi, rows) <= level:
-        lo = hi
-        width *= 2.0
-        hi += width
-        tries += 1
-        if tries > _FARTHEST:
-            return np.inf
-    while hi - lo > precision:
-        middle = 0.5 * (lo + hi)
-        if middle <= lo or middle >= hi:
-            break
-        if _slope(t, middle, rows) > level:
-            hi = middle
-        else:
-            lo = middle
-    return hi
+    The slope exceeds -flat first at their one end, +flat at the other. Without an end it is the guess.
+    """
+    start = guess
+    middle = 0.0
+    for level in (-flat, flat):
+        width = max(reach, 1e-12 * abs(start), 1e-30)
+        precision = _PRECISION * width
+        lo, hi, slope = -np.inf, np.inf, 0.0
+        x = start - width
+        while hi - lo > precision and lo < x < hi:
+            here = _slope(t, x, rows)
+            if here > level:
+                hi, slope = x, here
+            else:
+                lo = x
+            if lo > -np.inf and hi < np.inf:
+                x = 0.5 * (lo + hi)
+            else:
+                width *= 2.0
+                x = hi - width if hi < np.inf else lo + width
+                if width > _FARTHEST:
+                    return guess
+        if level < 0.0 and slope > flat:
+            return hi
+        middle += 0.5 * hi
+        start = hi
+    return middle
 
 
 @njit(**INNER)
@@ -176,18 +166,15 @@ def _slope(t: Array, theta: Array, rows: Array) -> Any:
         g = table[b, GROUP]
         if threshold[g] == t:
             lo, n, first = table[b, START], table[b, LENGTH], table[b, SLACK]
-            total += _passed(s[lo : lo + n], cost[first : first + n], theta + sign[g] * offset[g], sign[g])
+            below = 0.0 if sign[g] > 0.0 else -1.0
+            total += _step_sum(s[lo : lo + n], cost[first : first + n], theta + sign[g] * offset[g], below)
     return total
 
 
 @njit(**_SUMS)
-def _passed(s: Array, price: Array, at: Array, sign: Array) -> Any:
-    """The price of the samples up to a point; of those beyond it, less than nothing, if the sign is negative."""
+def _step_sum(s: Array, price: Array, at: Array, below: Array) -> Any:
+    """Each price times ``below`` where s lies beyond a point, else times 1 + below."""
     total = 0.0
-    if sign > 0:
-        for k in range(len(s)):
-            total += price[k] if s[k] <= at else 0.0
-    else:
-        for k in range(len(s)):
-            total -= price[k] if s[k] > at else 0.0
+    for k in range(len(s)):
+        total += price[k] * ((s[k] <= at) + below)
     return total
