@@ -272,7 +272,7 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
     left = _extended(X, root).astype(dtype, copy=False)
     right = left if same else _extended(Y, root).astype(dtype, copy=False)
     d = X.shape[1]
-    return left, _by_column(right[:, [*range(d), d + 1, d]])
+    return left, _by_column(right)[[*range(d), d + 1, d]]
 
 
 def _by_column(right: Any) -> Any:

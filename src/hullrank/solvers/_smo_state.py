@@ -84,7 +84,9 @@ class RowCache:
         """Compute the row that is needed, and with it those that (as of a few calls ago) will be wanted next."""
         self.take_back()
         wanted = np.flatnonzero(self.slot < 0) if self.all_at_once else self._wanted(needed, eagerness)
-        self._place(wanted, self._free_slots(len(wanted)))
+        fresh = self.capacity - self.filled
+        self._append(wanted[:fresh])
+        self._replace(wanted[fresh:])
 
     def _wanted(self, needed: int, eagerness: Callable[[], Floats]) -> Ints:
         batch = self.batch if self.filled < self.capacity else _FULL_BATCH
@@ -103,22 +105,21 @@ class RowCache:
         if short > 0:
             self._leaving = np.argpartition(eagerness[self.owner[: self.filled]], short - 1)[:short]
 
-    def _free_slots(self, count: int) -> Ints:
-        fresh = np.arange(self.filled, min(self.filled + count, self.capacity))
-        self.filled += len(fresh)
-        count -= len(fresh)
-        leaving, self._leaving = self._leaving[:count], self._leaving[count:]
-        self.slot[self.owner[leaving]] = -1
-        return np.concatenate([fresh, leaving])
+    def _append(self, samples: Ints) -> None:
+        """Compute rows into slots that are empty."""
+        first, self.filled = self.filled, self.filled + len(samples)
+        self.blocks.fill(samples, self.values[first : self.filled])
+        self.owner[first : self.filled] = samples
+        self.slot[samples] = np.arange(first, self.filled)
 
-    def _place(self, samples: Ints, slots: Ints) -> None:
-        if len(slots) and slots[-1] - slots[0] == len(slots) - 1 and np.all(np.diff(slots) == 1):
-            self.blocks.fill(samples, self.values[slots[0] : slots[-1] + 1])
-        else:
-            for at in range(0, len(samples), _FULL_BATCH):
-                batch = self._scratch[: len(samples) - at]
-                self.blocks.fill(samples[at : at + _FULL_BATCH], batch)
-                self.values[slots[at : at + _FULL_BATCH]] = batch
+    def _replace(self, samples: Ints) -> None:
+        """Compute rows in place of the least wanted."""
+        slots, self._leaving = self._leaving[: len(samples)], self._leaving[len(samples) :]
+        self.slot[self.owner[slots]] = -1
+        for at in range(0, len(samples), _FULL_BATCH):
+            batch = self._scratch[: len(samples) - at]
+            self.blocks.fill(samples[at : at + _FULL_BATCH], batch)
+            self.values[slots[at : at + _FULL_BATCH]] = batch
         self.owner[slots] = samples
         self.slot[samples] = slots
 
