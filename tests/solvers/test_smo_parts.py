@@ -21,7 +21,7 @@ from hullrank.solvers._smo_newton import Factor, FreeFace, _solve_face
 from hullrank.solvers._smo_start import Start
 from hullrank.solvers._smo_state import RowCache, make_state, row_memory
 from hullrank.solvers.kernel_intervals import solve_kernel_intervals
-from hullrank.solvers.smo import Descent
+from hullrank.solvers.smo import Descent, certify, primal_of
 
 DIAMOND = [(0, 1), (0, 2), (1, 3), (2, 3)]
 GAMMA = 0.3
@@ -63,6 +63,16 @@ def test_steps_keep_scores_flow_and_boxes(name):
     assert alpha.min() >= 0
     if PROBLEMS[name].charge is Charge.HINGE:
         assert alpha.max() <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_estimated_gaps_are_those_of_the_certificate(name):
+    state, _ = started(PROBLEMS[name], make_samples())
+    state.run(0.0, 1000)
+    primal = primal_of(state)
+    point = certify(state, primal)
+    assert primal.objective == pytest.approx(point.primal, rel=1e-10)
+    assert state.dual == pytest.approx(point.dual, rel=1e-10)
 
 
 def test_conjugate_directions_need_fewer_steps():

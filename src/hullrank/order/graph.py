@@ -111,6 +111,7 @@ class OrderGraph:
 
     @classmethod
     def _stored(cls, labels: tuple[Hashable, ...], codes: Edges) -> "OrderGraph":
+        """From sorted edges, which are forgotten if they are all that there can be."""
         n = len(labels)
         if 2 * len(codes) == n * (n - 1):
             return cls(labels, None)

@@ -67,7 +67,7 @@ def _minimise(
         for share in _SHARES:
             stretch = 1.0 + share * min(violation, 1.0)
             lost = _lost(stretch, thresholds, rows)
-            if homogeneous:  # l^2/2 |w|^2 + l * lost at stretch 1 has its minimum where l is
+            if homogeneous:  # stretched by l the objective is l^2/2 |w|^2 + l * lost, and the best l is known
                 stretch = -lost / square if square > 0.0 and lost < 0.0 else 0.0
                 lost *= stretch
             value = 0.5 * stretch * stretch * square + lost

@@ -300,7 +300,7 @@ class Descent:
             return
         dual = self.state.dual
         if not self.focus.narrowed:
-            self.size = max(abs(self.primal.objective), abs(dual))
+            self.size = max(abs(self.primal.objective), abs(dual), 1e-300)
         self.gap = (self.primal.objective - dual) / self.size
         tell(self.gap, self._report, self.verbose)
 
@@ -326,9 +326,9 @@ class Descent:
         if not self.certified:
             self.focus.widen()
             self.focus.rescore()
-            self.state.run(1e30, 0)
             self.exact = True
             if self.gap > self.tol:
+                self.state.run(1e30, 0)
                 self.primal = primal_of(self.state)
             self.certify()
 
