@@ -189,8 +189,6 @@ class Descent:
     def step(self, eps: float) -> bool:
         """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
         m = len(self.state.s)
-        if self.spent > _CLEAN * self.price(1):
-            self.face_size = self.owners(free_rows(self.state))
         affordable = (_PATIENCE * self.price(self.face_size) - self.spent) / seconds_per_step(m)
         left = int(np.clip(affordable, m // 4 + 10, 30 * m + 1000))
         moving = True
@@ -241,7 +239,8 @@ class Descent:
     def worthwhile(self, reached: bool) -> bool:
         """Whether a Newton step is likely to cost less than the sequential steps that it saves."""
         rows = free_rows(self.state)
-        price = self.price(self.owners(rows))
+        self.face_size = self.owners(rows)
+        price = self.price(self.face_size)
         if not reached:
             return self.spent >= _PATIENCE * price
         free = np.zeros_like(self.free)
