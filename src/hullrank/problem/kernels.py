@@ -175,20 +175,16 @@ class Gram:
         return kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
     def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
-        """``rows`` of the matrix (None: all) times ``coef``, in float64 and by blocks; only columns with a coefficient
-        are computed."""
-        rows = np.arange(len(self)) if rows is None else rows
-        used = np.flatnonzero(coef)
-        product = np.zeros(len(rows))
-        if not len(used):
-            return product
-        blocks = self.blocks(np.float64, used)
-        step = max(1, _BLOCK_BYTES // (8 * len(used)))
-        buffer = np.empty((min(step, len(rows)), len(used)))
-        for start in range(0, len(rows), step):
-            taken = rows[start : start + step]
+        """``rows`` of the matrix (None: all) times ``coef``, in float64 and by blocks, of samples with a coefficient."""
+        used, blocks = np.flatnonzero(coef), self.blocks(np.float64, rows)
+        n = blocks.shape[1]
+        product = np.zeros(n)
+        step = max(1, _BLOCK_BYTES // (8 * max(1, n)))
+        buffer = np.empty((min(step, len(used)), n))
+        for start in range(0, len(used), step):
+            taken = used[start : start + step]
             blocks.fill(taken, buffer[: len(taken)])
-            product[start : start + len(taken)] = buffer[: len(taken)] @ coef[used]
+            product += coef[taken] @ buffer[: len(taken)]
         return product
 
 

@@ -73,7 +73,7 @@ class Focus:
     def rescore(self) -> None:
         """Scores anew from float64 kernel values."""
         self._put_back()
-        self.state.s[:] = self._whole_gram.times(self._whole.beta, self.samples)
+        self.state.s[:] = self._whole_gram.times(self._whole.beta, self.samples if self.narrowed else None)
 
     def _put_back(self) -> None:
         """Bring the multipliers of the whole up to date."""

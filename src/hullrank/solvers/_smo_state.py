@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hullrank.exceptions import KernelError
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.kernels import Gram
-from hullrank.problem.layout import GROUP, LENGTH, PARTNER, PARTNER_ROW, ROW, START, RowLayout
+from hullrank.problem.layout import LENGTH, START, RowLayout
 from hullrank.solvers import _smo_loops as loops
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ class RowCache:
         row_bytes = m * memory.itemsize
         self.capacity = min(m, len(memory) // m)
         self.all_at_once = self.capacity == m and m * row_bytes <= 2 * _BATCH_BYTES
-        self.batch = int(np.clip(_BATCH_BYTES // row_bytes, 8, max(8, self.capacity // 8)))
+        self.batch = min(max(_BATCH_BYTES // row_bytes, 8), max(8, self.capacity // 8))
         self.values = memory[: self.capacity * m].reshape(self.capacity, m)
         self._scratch = np.empty((_FULL_BATCH, m), dtype=memory.dtype)
         self._forget()
@@ -316,15 +316,14 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
 
 def _group_table(problem: IntervalProblem, layout: RowLayout) -> Ints:
     """Threshold, first sample, last + 1, base of the rows, base of the partner's rows (see ``_smo_loops``)."""
-    groups = np.empty((problem.n_groups, 5), dtype=np.int64)
-    for first, length, group, partner, row, partner_row in layout.table[
-        :, [START, LENGTH, GROUP, PARTNER, ROW, PARTNER_ROW]
-    ].tolist():
+    groups: list[Any] = [None] * problem.n_groups
+    threshold = problem.threshold.tolist()
+    for first, length, group, partner, row, partner_row, _ in layout.table.tolist():
         base, other = row - first, partner_row - first if partner >= 0 else loops.NO_ROW
-        groups[group] = problem.threshold[group], first, first + length, base, other
+        groups[group] = threshold[group], first, first + length, base, other
         if partner >= 0:
-            groups[partner] = problem.threshold[partner], first, first + length, other, base
-    return groups
+            groups[partner] = threshold[partner], first, first + length, other, base
+    return np.array(groups, dtype=np.int64)
 
 
 def _segment_table(groups: Ints, separate: bool) -> Ints:

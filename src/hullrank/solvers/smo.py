@@ -8,6 +8,7 @@ before an answer is believed, so their error is that of the last steps only.
 """
 
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,7 +147,7 @@ class Descent:
     def run(self, max_iter: int) -> Status:
         """Descend until the certificate says that it is enough; at the first level that is hardly worth a grade."""
         self.state.run(1e30, 0)
-        eps = float(np.clip(_FIRST * self.tol, _LEAST_FIRST, _FALL)) * max(self.state.violation, 0.0)
+        eps = min(max(_FIRST * self.tol, _LEAST_FIRST), _FALL) * max(self.state.violation, 0.0)
         levels = stuck = 0
         for self.rounds in range(1, max_iter + 1):
             moving = self.step(eps)
@@ -184,13 +185,13 @@ class Descent:
         """The next violation to demand; the gap of a hinge falls with it, so the last level need not overshoot."""
         needed = 0.7 * self.tol / self.gap
         least = _FALL if self.level_seconds > _GRADING else _STEEP_FALL
-        return max(min(eps, self.state.violation), 1e-15 * eps) * float(np.clip(needed, least, 0.8))
+        return max(min(eps, self.state.violation), 1e-15 * eps) * min(max(needed, least), 0.8)
 
     def step(self, eps: float) -> bool:
         """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
         m = len(self.state.s)
         affordable = (_PATIENCE * self.price(self.face_size) - self.spent) / seconds_per_step(m)
-        left = int(np.clip(affordable, m // 4 + 10, 30 * m + 1000))
+        left = int(min(max(affordable, m // 4 + 10), 30 * m + 1000))
         moving = True
         self.exact = self.certified = False
         while left > 0 and moving and self.state.violation > eps:
@@ -247,7 +248,7 @@ class Descent:
         free[self.focus.rows[rows]] = True
         changed, self.free = np.count_nonzero(free != self.free), free
         self.level_seconds, self.steps_at_level = self.seconds_since(self.steps_at_level), self.state.steps
-        levels = np.log(self.gap / self.tol) / np.log(1 / _FALL)
+        levels = log(max(self.gap / self.tol, 1.0)) / log(1 / _FALL)
         settled = changed <= _SETTLED * len(rows) and price <= levels * self.level_seconds
         return bool(settled or self.spent >= _PATIENCE_BETWEEN * price)
 
