@@ -175,7 +175,7 @@ class Gram:
         return kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
     def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
-        """``rows`` of the matrix (None: all) times ``coef``, in float64 and by blocks, of samples with a coefficient."""
+        """``rows`` of the matrix (None: all) times ``coef``, in float64 and by blocks; zeros of it cost nothing."""
         used, blocks = np.flatnonzero(coef), self.blocks(np.float64, rows)
         n = blocks.shape[1]
         product = np.zeros(n)
