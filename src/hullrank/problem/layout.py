@@ -75,19 +75,19 @@ class RowLayout:
 def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDArray[np.float64]) -> RowLayout:
     """The layout for class-sorted samples with class c at ``starts[c]:starts[c + 1]``; costs are C times weights."""
     home = problem.group_class[problem.bundles[:, 0]]
-    table = bundle_table(problem, starts[home], np.diff(starts)[home])
+    table, first_rows = bundle_table(problem, starts[home], np.diff(starts)[home])
     samples = concatenated_ranges(table[:, START], table[:, LENGTH])
-    return RowLayout(table, group_starts(problem, table), problem.cost * weights[samples], len(weights))
+    return RowLayout(table, first_rows, problem.cost * weights[samples], len(weights))
 
 
 def narrow(problem: IntervalProblem, layout: RowLayout, kept: NDArray[np.int64]) -> tuple[RowLayout, NDArray[np.int64]]:
     """The layout of the samples that are ``kept`` (ascending), and for each of its rows the row of the whole."""
     start = layout.table[:, START]
     first, last = np.searchsorted(kept, start), np.searchsorted(kept, start + layout.table[:, LENGTH])
-    table = bundle_table(problem, first, last - first)
+    table, first_rows = bundle_table(problem, first, last - first)
     samples = kept[concatenated_ranges(first, last - first)]
     slacks = samples + np.repeat(layout.table[:, SLACK] - start, last - first)
-    part = RowLayout(table, group_starts(problem, table), layout.cost[slacks], len(kept))
+    part = RowLayout(table, first_rows, layout.cost[slacks], len(kept))
     base = layout.group_starts[:-1].copy()
     for side in (GROUP, PARTNER):
         held = layout.table[:, side] >= 0
@@ -97,28 +97,19 @@ def narrow(problem: IntervalProblem, layout: RowLayout, kept: NDArray[np.int64])
 
 def bundle_table(
     problem: IntervalProblem, start: NDArray[np.integer], length: NDArray[np.integer]
-) -> NDArray[np.int64]:
-    """The table of a layout whose bundles own the given slices of the samples."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The table of a layout whose bundles own the given slices of the samples, and the first rows of its groups."""
     group, partner = problem.bundles.T
-    count = np.zeros(problem.n_groups, dtype=np.int64)
-    count[group] = length
-    count[partner[partner >= 0]] = length[partner >= 0]
-    first = np.cumsum(count) - count
-    return np.stack(
-        [
-            start,
-            length,
-            group,
-            partner,
-            first[group],
-            np.where(partner >= 0, first[partner], -1),
-            np.cumsum(length) - length,
-        ],
-        axis=1,
-    ).astype(np.int64)
+    table = np.empty((len(group), 7), dtype=np.int64)
+    table[:, START], table[:, LENGTH], table[:, GROUP], table[:, PARTNER] = start, length, group, partner
+    first_rows = _group_starts(problem, table)
+    table[:, ROW] = first_rows[group]
+    table[:, PARTNER_ROW] = np.where(partner >= 0, first_rows[partner], -1)
+    table[:, SLACK] = np.cumsum(length) - length
+    return table, first_rows
 
 
-def group_starts(problem: IntervalProblem, table: NDArray[np.int64]) -> NDArray[np.int64]:
+def _group_starts(problem: IntervalProblem, table: NDArray[np.int64]) -> NDArray[np.int64]:
     """(G + 1,) first row of every group."""
     count = np.zeros(problem.n_groups, dtype=np.int64)
     count[table[:, GROUP]] = table[:, LENGTH]

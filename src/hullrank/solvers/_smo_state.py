@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hullrank.exceptions import KernelError
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.kernels import Gram
-from hullrank.problem.layout import LENGTH, START, RowLayout
+from hullrank.problem.layout import RowLayout
 from hullrank.solvers import _smo_loops as loops
 
 Floats = NDArray[np.float64]
@@ -273,13 +273,12 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
     inner = problem.low >= 0
     groups = _group_table(problem, layout)
     segments = _segment_table(groups, separate=problem.has_rho)
-    cost = np.zeros(m)
-    for first, length, slack in layout.table[:, [START, LENGTH, -1]].tolist():
-        cost[first : first + length] = layout.cost[slack : slack + length]
-    hinge = problem.charge is Charge.HINGE
-    squared = problem.charge is Charge.SQUARED_HINGE
-    curvature = 1.0 / (2.0 * np.where(cost > 0, cost, 1.0)) if squared else np.zeros(m)
-    per_sample = np.stack([diagonal, curvature, cost if hinge else np.full(m, loops.FAR)])
+    per_sample = np.zeros((3, m))
+    per_sample[0] = diagonal
+    if problem.charge is Charge.HINGE:
+        per_sample[2, layout.row_sample] = layout.row_cost
+    else:
+        per_sample[1, layout.row_sample], per_sample[2] = 0.5 / layout.row_cost, loops.FAR
     signs = np.stack([problem.sign, problem.offset], axis=1)
     state = SmoState(
         problem=problem,

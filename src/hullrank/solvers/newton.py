@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.problem.certificate import CertifiedPoint, Status
-from hullrank.problem.layout import RowLayout, bundle_table, group_starts
+from hullrank.problem.layout import RowLayout, bundle_table
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
 from hullrank.solvers._rows import ScaledRows
 from hullrank.solvers._scaled import Best, ScaledProblem
@@ -152,8 +152,7 @@ def _model_minimum(scaled: ScaledProblem, paying: PayingRows, point: Point, noth
 
 def _no_rows(scaled: ScaledProblem) -> RowLayout:
     none = np.zeros(len(scaled.problem.bundles), dtype=np.int64)
-    table = bundle_table(scaled.problem, none, none)
-    return RowLayout(table, group_starts(scaled.problem, table), np.empty(0), 0)
+    return RowLayout(*bundle_table(scaled.problem, none, none), np.empty(0), 0)
 
 
 def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Point, CertifiedPoint]:

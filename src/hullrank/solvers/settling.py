@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hullrank.data import Samples
 from hullrank.problem.certificate import CertifiedPoint, Status
 from hullrank.problem.intervals import Charge, IntervalProblem
-from hullrank.problem.layout import SLACK, START, RowLayout, bundle_table, group_starts
+from hullrank.problem.layout import SLACK, START, RowLayout, bundle_table
 from hullrank.solvers._linear_system import DENSE_LIMIT
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.interior_point import Point, Settled, interior_point
@@ -139,6 +139,6 @@ def _kept_rows(level: ScaledProblem, sorter: RowSorter) -> tuple[RowLayout, NDAr
     problem, layout = level.problem, level.layout
     slacks = np.flatnonzero(sorter.keep)
     kept = sorter.kept
-    table = bundle_table(problem, np.cumsum(kept) - kept, kept)
+    table, first_rows = bundle_table(problem, np.cumsum(kept) - kept, kept)
     home = np.repeat(layout.table[:, START] - layout.table[:, SLACK], kept)
-    return RowLayout(table, group_starts(problem, table), layout.cost[slacks], len(slacks)), slacks + home
+    return RowLayout(table, first_rows, layout.cost[slacks], len(slacks)), slacks + home
