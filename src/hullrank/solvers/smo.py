@@ -134,7 +134,7 @@ class Descent:
         self.steps_at_newton = 0  # when the last Newton step was taken
         self.steps_at_level = 0  # at the end of the last level,
         self.level_seconds = 0.0  # which took so long
-        self.free = np.zeros(len(state.v), dtype=bool)  # whether a row was free at the end of the last level
+        self.free = np.zeros(len(state.v), dtype=bool)  # whether a row was free at the end of a level
         self.face_size = 0
         self.damping = _DAMPING
         self.clean = False  # whether the last Newton step went its whole way
@@ -239,6 +239,10 @@ class Descent:
 
     def worthwhile(self, reached: bool) -> bool:
         """Whether a Newton step is likely to cost less than the sequential steps that it saves."""
+        if reached:
+            self.level_seconds, self.steps_at_level = self.seconds_since(self.steps_at_level), self.state.steps
+        if self.spent < self.price(1):
+            return False
         rows = free_rows(self.state)
         self.face_size = self.owners(rows)
         price = self.price(self.face_size)
@@ -247,7 +251,6 @@ class Descent:
         free = np.zeros_like(self.free)
         free[self.focus.rows[rows]] = True
         changed, self.free = np.count_nonzero(free != self.free), free
-        self.level_seconds, self.steps_at_level = self.seconds_since(self.steps_at_level), self.state.steps
         levels = log(max(self.gap / self.tol, 1.0)) / log(1 / _FALL)
         settled = changed <= _SETTLED * len(rows) and price <= levels * self.level_seconds
         return bool(settled or self.spent >= _PATIENCE_BETWEEN * price)
