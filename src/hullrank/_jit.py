@@ -13,6 +13,10 @@ from numba.core import types
 from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+# options of loops that allocate nothing: references to slices are not counted, a fifth to a quarter of short loops
+UNCOUNTED: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+# and of those that only such loops call
+INNER: dict[str, Any] = {**UNCOUNTED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def njit(**options: Any) -> Callable[[Function], Function]:

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from hullrank._jit import njit
+from hullrank._jit import INNER, UNCOUNTED, njit
 from hullrank.solvers._smo_paths import bottleneck, find_paths, push
-from hullrank.solvers._smo_scans import INNER, UNCOUNTED, differences, extremes, find, move
+from hullrank.solvers._smo_scans import differences, extremes, find, move
 from hullrank.solvers._smo_scans import gains as second_order_gains
 
 Array = Any

@@ -6,8 +6,7 @@
 
 from typing import Any
 
-from hullrank._jit import njit
-from hullrank.solvers._smo_scans import INNER
+from hullrank._jit import INNER, njit
 
 Array = Any
 

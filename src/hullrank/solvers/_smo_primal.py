@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank._jit import njit
+from hullrank._jit import INNER, UNCOUNTED, njit
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.layout import GROUP, LENGTH, PARTNER, SLACK, START, RowLayout
-from hullrank.solvers._smo_scans import INNER, UNCOUNTED
 
 Array = Any
 Floats = NDArray[np.float64]
@@ -61,7 +60,7 @@ def _minimise(
     rose = _raise(up, low, gap, other)
     best = 0.0
     objective = np.inf
-    of_guess = False
+    from_guess = False
     for turn in range(2 if rose else 1):
         thresholds = other if turn == 0 else theta
         for share in _SHARES:
@@ -72,17 +71,17 @@ def _minimise(
                 lost *= stretch
             value = 0.5 * stretch * stretch * square + lost
             if value < objective:
-                best, objective, of_guess = stretch, value, turn > 0
+                best, objective, from_guess = stretch, value, turn > 0
             if homogeneous:
                 break
     for t in range(len(theta)):
-        theta[t] = best * (theta[t] if of_guess else other[t])
+        theta[t] = best * (theta[t] if from_guess else other[t])
     return best, objective
 
 
 @njit(**INNER)
 def _raise(up: Array, low: Array, gap: Array, theta: Array) -> Any:
-    """Lift thresholds above what the order asks of them (constraints stand in topological order); whether any rose."""
+    """``IntervalProblem.raise_thresholds`` in place; whether any rose."""
     rose = False
     for k in range(len(up)):
         least = (theta[low[k]] if low[k] >= 0 else 0.0) + gap[k]
@@ -113,7 +112,7 @@ def _lost(stretch: Array, theta: Array, rows: Array) -> Any:
 
 @njit(**_SUMS)
 def _charge(s: Array, price: Array, at: Array, slope: Array, other_at: Array, other_slope: Array, hinge: Array) -> Any:
-    """Of slacks that two rows share, or one row twice."""
+    """Of slacks that two rows share (or the same row twice), each missing at - slope * s."""
     total = 0.0
     for k in range(len(s)):
         x = at - slope * s[k]

@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hullrank._jit import fmax, fmin, njit
+from hullrank._jit import INNER, fmax, fmin, njit
 
 Array = Any
-# references to arrays are not counted: that would be a fifth to a quarter of a step
-UNCOUNTED: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
-INNER: dict[str, Any] = {**UNCOUNTED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _FAST: dict[str, Any] = {**INNER, "fastmath": {"contract", "arcp", "nsz"}}
 _BLOCK = 64
 
