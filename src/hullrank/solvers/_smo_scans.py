@@ -84,15 +84,13 @@ def differences(a: Array, b: Array, out: Array) -> None:
 @njit(**INNER)
 def find(values: Array, n: Array, wanted: Array) -> Any:
     """The first of n values that equals ``wanted``, or the last."""
-    start = 0
-    while start + _BLOCK < n:
-        block = values[start : start + _BLOCK]
-        hits = 0
-        for k in range(_BLOCK):
-            hits |= block[k] == wanted
-        if hits:
-            break
-        start += _BLOCK
-    while start < n - 1 and values[start] != wanted:
-        start += 1
-    return start
+    size = min(n, _BLOCK)
+    for start in range(0, n, _BLOCK):
+        first = min(start, n - size)
+        block = values[first : first + _BLOCK]
+        place = np.int32(_BLOCK)
+        for k in range(size):
+            place = min(place, np.int32(k) if block[k] == wanted else np.int32(_BLOCK))
+        if place < _BLOCK:
+            return first + place
+    return n - 1

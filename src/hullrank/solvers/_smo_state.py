@@ -17,6 +17,7 @@ from hullrank.solvers import _smo_loops as loops
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BATCH_BYTES = 1 << 21
+_LINE_BYTES = 64
 _CALLS_PER_LOOK = 16  # rows are brought so many times before their eagerness is measured again
 _FULL_BATCH = 4  # rows brought at a time once others must leave
 
@@ -267,6 +268,15 @@ def row_memory(n_samples: int, dtype: Any, megabytes: float) -> NDArray[Any]:
     return memory
 
 
+def _vectors(count: int, size: int, dtype: Any) -> NDArray[Any]:
+    """Zeros; every vector begins a line of the processor's cache, which makes passes over it faster."""
+    n_bytes = size * np.dtype(dtype).itemsize
+    width = -(-n_bytes // _LINE_BYTES) * _LINE_BYTES
+    memory = np.zeros((count + 1) * width, dtype=np.uint8)
+    first = -memory.ctypes.data % _LINE_BYTES
+    return memory[first : first + count * width].reshape(count, width)[:, :n_bytes].view(dtype)
+
+
 def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, cache: RowCache) -> SmoState:
     """All multipliers at zero."""
     m, rows, n = layout.n_samples, layout.n_rows, problem.n_thresholds
@@ -280,6 +290,8 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
     else:
         per_sample[1, layout.row_sample], per_sample[2] = 0.5 / layout.row_cost, loops.FAR
     signs = np.stack([problem.sign, problem.offset], axis=1)
+    curvature32, rounded, gains, q = _vectors(4, m, np.float32)
+    curvature32[:] = per_sample[0] + per_sample[1]
     state = SmoState(
         problem=problem,
         layout=layout,
@@ -290,17 +302,17 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
         edges=np.stack([problem.up, problem.low], axis=1)[inner],
         order=np.stack([problem.gap[inner], np.zeros(int(inner.sum()))]),
         per_sample=per_sample,
-        curvature32=(per_sample[0] + per_sample[1]).astype(np.float32),
+        curvature32=curvature32,
         v=np.zeros(rows),
-        s=np.zeros(m),
-        rounded=np.zeros(m, dtype=np.float32),
+        s=_vectors(1, m, np.float64)[0],
+        rounded=rounded,
         off=np.empty((2, rows), dtype=np.float32),
         path_cost=np.empty((n, n)),
         hop=np.empty((n, n), dtype=np.int64),
-        gains=np.empty(m, dtype=np.float32),
+        gains=gains,
         ends=np.zeros((len(segments), 2), dtype=np.float32),
         ends_of=np.zeros((n, 3)),
-        q=np.zeros(m, dtype=np.float32),
+        q=q,
         member=np.zeros(loops.MOST_MEMBERS, dtype=np.int64),
         along=np.zeros((3, loops.MOST_MEMBERS)),
         io=np.zeros(10),

@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 
 MOST_THRESHOLDS = 200
 _FALL = 0.2  # of the demanded violation from one level to the next,
-_STEEP_FALL = 0.03  # where a level takes less than
+_STEEP_FALL = 0.018  # where a level takes less than
 _GRADING = 1e-3  # seconds, no more than what belongs to its end
 _FIRST = 100.0  # the first demand, in tolerances of the first violation,
 _LEAST_FIRST = 0.1  # but not less than so much of it
@@ -183,7 +183,7 @@ class Descent:
 
     def next_level(self, eps: float) -> float:
         """The next violation to demand; the gap of a hinge falls with it, so the last level need not overshoot."""
-        needed = 0.7 * self.tol / self.gap
+        needed = 0.8 * self.tol / self.gap
         least = _FALL if self.level_seconds > _GRADING else _STEEP_FALL
         return max(min(eps, self.state.violation), 1e-15 * eps) * min(max(needed, least), 0.8)
 
