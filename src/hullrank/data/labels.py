@@ -95,9 +95,12 @@ def distinct_labels(values: NDArray[Any]) -> list[Any]:
 def unique_inverse(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Distinct values and where each entry stands among them; Python objects keep the order of their appearance."""
     if values.dtype.kind in "iu" and len(values) and int(values.max()) - int(least := values.min()) <= len(values):
-        shifted = (values - least).astype(np.intp)
+        shifted = (values - least).astype(np.intp, copy=False)
         present = np.bincount(shifted) > 0
-        return np.flatnonzero(present).astype(values.dtype) + least, (np.cumsum(present) - 1)[shifted]
+        classes = np.flatnonzero(present)
+        if len(classes) < len(present):
+            shifted = (np.cumsum(present) - 1)[shifted]
+        return classes.astype(values.dtype) + least, shifted
     if values.dtype != object:
         return np.unique(values, return_inverse=True)
     place: dict[Any, int] = {}

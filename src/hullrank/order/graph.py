@@ -49,8 +49,7 @@ class OrderGraph:
     def chain(cls, labels: Iterable[Hashable]) -> "OrderGraph":
         """Every label directly above the one before it; ``labels`` from lowest to highest."""
         plain = tuple(check_labels(labels))
-        lower = np.arange(len(plain) - 1, dtype=np.int64)
-        return cls._stored(plain, np.stack([lower, lower + 1], axis=1))
+        return cls._stored(plain, np.arange(len(plain) - 1)[:, None] + np.arange(2))
 
     @classmethod
     def full(cls, labels: Iterable[Hashable]) -> "OrderGraph":
@@ -165,7 +164,10 @@ class OrderGraph:
     @property
     def is_total(self) -> bool:
         """Whether any two labels are comparable."""
-        return self._codes is None or int(np.sum(np.diff(self._codes, axis=1) == 1)) == len(self.labels) - 1
+        if self._codes is None:
+            return True
+        lo, hi = self._codes.T
+        return np.count_nonzero(hi - lo == 1) == len(self.labels) - 1
 
     @property
     def is_chain(self) -> bool:

@@ -26,14 +26,14 @@ def resolve_order(order: Any, classes: Iterable[Hashable] | None = None, *, allo
     -------
     graph : OrderGraph
     """
-    labels = None if classes is None else check_labels(classes)
     if isinstance(order, str) and order in ("chain", "full"):
-        if labels is None:
+        if classes is None:
             raise LabelError(f"order={order!r} needs the classes; pass OrderGraph.{order}([...]) instead")
-        return OrderGraph.chain(labels) if order == "chain" else OrderGraph.full(labels)
+        return OrderGraph.chain(classes) if order == "chain" else OrderGraph.full(classes)
     graph = _build(order)
-    if labels is None:
+    if classes is None:
         return graph
+    labels = check_labels(classes)
     if isinstance(order, str):
         printed = {str(label): label for label in labels}
         graph = graph.relabel({text: printed[text] for text in map(str, graph.labels) if text in printed})

@@ -107,8 +107,8 @@ class CertifiedPoint:
 
 def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> float:
     """Sum of cost * charge(violation) over the slacks; for a hard margin the largest violation."""
-    group = layout.row_group
-    violation = problem.offsets(theta)[group] - problem.sign[group] * scores[layout.row_sample]
+    sign = layout.spread(problem.sign)
+    violation = layout.spread(problem.offsets(theta)) - sign * scores[layout.row_sample]
     slack = np.maximum(violation, 0.0)
     if layout.shares_slacks:
         slack = np.zeros(layout.n_slacks)

@@ -260,17 +260,17 @@ def sum_of_margins_problem(n_classes: int, C: float) -> IntervalProblem:
 
 
 def _chain_problem(n_classes: int, offset: float, C: float, charge: Charge) -> IntervalProblem:
-    j = np.arange(n_classes - 1)
+    group, threshold = np.arange(2 * (n_classes - 1)), np.arange(n_classes - 1)
     return _problem(
-        np.stack([j, j + 1], 1).ravel(),
-        np.tile([-1.0, 1.0], len(j)),
-        np.repeat(j, 2),
+        (group + 1) // 2,
+        np.where(group % 2, 1.0, -1.0),
+        group // 2,
         offset,
         C,
         charge,
-        up=j[1:],
-        low=j[:-1],
-        gap=np.zeros(len(j) - 1),
+        up=threshold[1:],
+        low=threshold[:-1],
+        gap=np.zeros(n_classes - 2),
     )
 
 
@@ -293,7 +293,8 @@ def _problem(
     n_groups = len(sign)
     threshold = np.asarray(threshold, dtype=np.int64)
     if bundles is None:
-        bundles = np.stack([np.arange(n_groups), np.full(n_groups, -1)], 1)
+        bundles = np.full((n_groups, 2), -1)
+        bundles[:, 0] = np.arange(n_groups)
     hard = np.isinf(C)
     return IntervalProblem(
         group_class=np.asarray(group_class, dtype=np.int64),

@@ -6,7 +6,6 @@ sigmoid    tanh(gamma x.y + coef0)        callable   whatever it returns for (X,
 """
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -92,18 +91,20 @@ class KernelBlocks:
 
     def against(self, columns: Array) -> "KernelBlocks":
         """Values against some rows of Y."""
-        part = copy(self)
-        part.shape = self.shape[0], len(columns)
-        part._right = self._right[:, columns] if self._products else self._right[columns]
-        return part
+        right = self._right[:, columns] if self._products else self._right[columns]
+        return self._with(shape=(self.shape[0], len(columns)), _right=right)
 
     def in_float32(self) -> "KernelBlocks":
         """The same values, in float32."""
-        rough = copy(self)
-        rough.dtype = np.dtype(np.float32)
+        rough = self._with(dtype=np.dtype(np.float32))
         if self._products:
             rough._left, rough._right = self._left.astype(np.float32), self._right.astype(np.float32)
         return rough
+
+    def _with(self, **changes: Any) -> "KernelBlocks":
+        other = object.__new__(KernelBlocks)
+        vars(other).update(vars(self), **changes)
+        return other
 
     @property
     def _products(self) -> bool:
@@ -114,8 +115,9 @@ class KernelBlocks:
         """Write the kernel values of ``rows`` of X (None: all) against Y into ``out``."""
         step = max(1, _BLOCK_BYTES // (out.itemsize * max(1, self.shape[1])))
         for start in range(0, len(out), step):
-            taken = slice(start, start + step) if rows is None else rows[start : start + step]
-            self._fill(out[start : start + step], self._left[taken])
+            end = start + step
+            left = self._left[start:end] if rows is None else _rows_of(self._left, rows[start:end])
+            self._fill(out[start:end], left)
 
     def _fill(self, block: Array, left: Any) -> None:
         if self.kernel == "precomputed":
@@ -165,10 +167,10 @@ class Gram:
         else:
             self._float64.against(samples).fill(samples, out)
 
-    def take(self, rows: Array) -> "Gram":
-        """The matrix of the given samples, in their order."""
-        X = self.X[np.ix_(rows, rows)] if self.kernel == "precomputed" else self.X[rows]
-        return replace(self, X=X)
+    def take(self, rows: Array, **changes: Any) -> "Gram":
+        """The matrix of the given samples, in their order; ``changes`` are other fields."""
+        X = self.X[np.ix_(rows, rows)] if self.kernel == "precomputed" else _rows_of(self.X, rows)
+        return replace(self, X=X, **changes)
 
     def diagonal(self) -> NDArray[np.float64]:
         """The values k(x, x)."""
@@ -239,12 +241,14 @@ def _check_parameters(kernel: Kernel, gamma: float, degree: int) -> None:
 
 def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
     weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    weight = weight / weight.sum()
-    mean = float((weight @ X).mean())
+    weight = weight / (weight.sum() * X.shape[1])
+    mean = float((weight @ X).sum())
     if not sparse.issparse(X):
-        return float((weight @ np.square(X - mean)).mean())
+        apart = X - mean
+        apart *= apart
+        return float((weight @ apart).sum())
     deviations = X.multiply(X).sum(axis=1) - 2 * mean * X.sum(axis=1)  # sum of (x - mean)^2 - mean^2, zeros included
-    return max(0.0, float(weight @ np.asarray(deviations).ravel()) / X.shape[1] + mean * mean)
+    return max(0.0, float(weight @ np.asarray(deviations).ravel()) + mean * mean)
 
 
 def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any]:
@@ -257,42 +261,45 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
     if kernel == "laplacian" or callable(kernel):
         return X, Y
     if kernel != "rbf":
-        return X.astype(dtype), _by_column(Y.astype(dtype))
-    same = X is Y
-    if sparse.issparse(X) or sparse.issparse(Y):
-        X, Y = sparse.csr_matrix(X), sparse.csr_matrix(Y)
-    else:
-        centre = Y.mean(axis=0)
-        X, Y = X - centre, (None if same else Y - centre)
+        return X.astype(dtype), Y.astype(dtype).T if sparse.issparse(Y) else np.ascontiguousarray(Y.T, dtype=dtype)
     root = np.sqrt(2.0 * gamma)
-    left = _extended(X, root).astype(dtype, copy=False)
-    right = left if same else _extended(Y, root).astype(dtype, copy=False)
-    d = X.shape[1]
-    return left, _by_column(right)[[*range(d), d + 1, d]]
+    if sparse.issparse(X) or sparse.issparse(Y):
+        (left, left_half), (right, right_half) = _scaled_sparse(X, root), _scaled_sparse(Y, root)
+        left = sparse.hstack([left, left_half, np.ones_like(left_half)], format="csr", dtype=dtype)
+        return left, sparse.hstack([right, np.ones_like(right_half), right_half], dtype=dtype).T.tocsr()
+    centre = np.full(Y.shape[0], 1.0 / Y.shape[0]) @ Y
+    right, right_half = _scaled_columns(Y, centre, root)
+    left, left_half = (right, right_half) if X is Y else _scaled_columns(X, centre, root)
+    rows, columns = np.empty((X.shape[0], X.shape[1] + 2), dtype), np.empty((X.shape[1] + 2, Y.shape[0]), dtype)
+    rows[:, :-2], rows[:, -2], rows[:, -1] = left.T, left_half, 1.0
+    columns[:-2], columns[-2], columns[-1] = right, 1.0, right_half
+    return rows, columns
 
 
-def _by_column(right: Any) -> Any:
-    return right.T if sparse.issparse(right) else np.ascontiguousarray(right.T)
+def _scaled_columns(X: Array, centre: Array, root: float) -> tuple[Array, Array]:
+    """root * (x - centre) by column, and minus half its squared norm."""
+    scaled = np.subtract(X.T, centre[:, None], order="C")
+    scaled *= root
+    return scaled, -0.5 * np.einsum("ij,ij->j", scaled, scaled)
 
 
-def _extended(X: Any, root: float) -> Any:
-    """Rows of root * X, minus half their squared norm, 1."""
-    scaled = X * root
-    if sparse.issparse(X):
-        half = 0.5 * np.asarray(scaled.multiply(scaled).sum(axis=1), dtype=np.float64).reshape(-1, 1)
-        return sparse.hstack([scaled, -half, np.ones_like(half)], format="csr")
-    rows = np.empty((X.shape[0], X.shape[1] + 2))
-    rows[:, :-2], rows[:, -2], rows[:, -1] = scaled, -0.5 * np.einsum("ij,ij->i", scaled, scaled), 1.0
-    return rows
+def _scaled_sparse(X: Any, root: float) -> tuple[Any, Array]:
+    """root * x, and minus half its squared norm as a column."""
+    scaled = sparse.csr_matrix(X) * root
+    return scaled, -0.5 * np.asarray(scaled.multiply(scaled).sum(axis=1), dtype=np.float64).reshape(-1, 1)
+
+
+def _rows_of(X: Any, rows: Array) -> Any:
+    return X.take(rows, axis=0) if isinstance(X, np.ndarray) else X[rows]
 
 
 def _multiply(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> None:
     if kernel == "laplacian":
         np.multiply(manhattan_distances(left, right), -gamma, out=block, casting="same_kind")
-    elif sparse.issparse(left) or sparse.issparse(right):
-        block[...] = safe_sparse_dot(left, right, dense_output=True)
-    else:
+    elif isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
         np.matmul(left, right, out=block)
+    else:
+        block[...] = safe_sparse_dot(left, right, dense_output=True)
 
 
 def _shape_values(block: Array, kernel: str, gamma: float, degree: int, coef0: float, compiled: bool = False) -> None:

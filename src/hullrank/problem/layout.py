@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,15 @@ class RowLayout:
     @cached_property
     def row_group(self) -> NDArray[np.int64]:
         """The group of each row."""
-        return np.repeat(np.arange(len(self.group_starts) - 1), np.diff(self.group_starts))
+        return self.spread(np.arange(len(self.group_starts) - 1))
+
+    def spread(self, per_group: NDArray[Any]) -> NDArray[Any]:
+        """For each row the value of its group."""
+        return np.repeat(per_group, self._group_sizes)
+
+    @cached_property
+    def _group_sizes(self) -> NDArray[np.int64]:
+        return self.group_starts[1:] - self.group_starts[:-1]
 
     def _per_row(self, column: int) -> NDArray[np.int64]:
         """For each row its place in the slices that begin at a column of the table."""
@@ -102,20 +111,20 @@ def bundle_table(
     group, partner = problem.bundles.T
     table = np.empty((len(group), 7), dtype=np.int64)
     table[:, START], table[:, LENGTH], table[:, GROUP], table[:, PARTNER] = start, length, group, partner
-    first_rows = _group_starts(problem, table)
+    first_rows = _group_starts(problem.n_groups, table)
     table[:, ROW] = first_rows[group]
     table[:, PARTNER_ROW] = np.where(partner >= 0, first_rows[partner], -1)
     table[:, SLACK] = np.cumsum(length) - length
     return table, first_rows
 
 
-def _group_starts(problem: IntervalProblem, table: NDArray[np.int64]) -> NDArray[np.int64]:
+def _group_starts(n_groups: int, table: NDArray[np.int64]) -> NDArray[np.int64]:
     """(G + 1,) first row of every group."""
-    count = np.zeros(problem.n_groups, dtype=np.int64)
-    count[table[:, GROUP]] = table[:, LENGTH]
-    paired = table[table[:, PARTNER] >= 0]
-    count[paired[:, PARTNER]] = paired[:, LENGTH]
-    return np.concatenate([[0], np.cumsum(count)])
+    count = np.zeros(n_groups + 1, dtype=np.int64)  # of group - 1 at place group; of no partner, -1, at place 0
+    count[table[:, PARTNER] + 1] = table[:, LENGTH]
+    count[table[:, GROUP] + 1] = table[:, LENGTH]
+    count[0] = 0
+    return np.cumsum(count)
 
 
 def concatenated_ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:

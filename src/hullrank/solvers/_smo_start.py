@@ -54,7 +54,7 @@ def feasible_start(problem: IntervalProblem, layout: RowLayout) -> Start:
     )
     shares = answer.x[:n_groups] if len(answer.x) else np.zeros(n_groups)
     order = answer.x[n_groups:-1] if len(answer.x) else np.zeros(n_edges)
-    return Start(np.repeat(shares, np.diff(layout.group_starts)), order / problem.cost, 0.0)
+    return Start(layout.spread(shares), order / problem.cost, 0.0)
 
 
 def start_from_solution(problem: IntervalProblem, samples: Samples, coef: Floats, theta: Floats, gram: Gram) -> Start:

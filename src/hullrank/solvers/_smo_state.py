@@ -17,7 +17,7 @@ from hullrank.solvers import _smo_loops as loops
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BATCH_BYTES = 1 << 21
-_LINE_BYTES = 64
+_LINE = 8  # numbers of a line of the processor's cache
 _CALLS_PER_LOOK = 16  # rows are brought so many times before their eagerness is measured again
 _FULL_BATCH = 4  # rows brought at a time once others must leave
 
@@ -212,7 +212,7 @@ class SmoState:
     @cached_property
     def row_sign(self) -> Floats:
         """The sign of the group of each row."""
-        return self.problem.sign[self.layout.row_group]
+        return self.layout.spread(self.problem.sign)
 
     def totals(self) -> Floats:
         """The sum of alpha of every group."""
@@ -226,9 +226,10 @@ class SmoState:
     @property
     def dual(self) -> float:
         """The dual objective."""
-        gain = self.problem.offset @ self.totals() + self.problem.gap @ self.order_multipliers
+        alpha = self.row_sign * self.v
+        gain = self.layout.spread(self.problem.offset) @ alpha + self.problem.gap @ self.order_multipliers
         if self.problem.charge is Charge.SQUARED_HINGE:
-            sums = np.bincount(self.layout.row_slack, self.row_sign * self.v, self.layout.n_slacks)
+            sums = np.bincount(self.layout.row_slack, alpha, self.layout.n_slacks)
             gain -= 0.25 * float(sums @ (sums / self.layout.cost))
         return float(gain - 0.5 * self.beta @ self.s)
 
@@ -268,13 +269,12 @@ def row_memory(n_samples: int, dtype: Any, megabytes: float) -> NDArray[Any]:
     return memory
 
 
-def _vectors(count: int, size: int, dtype: Any) -> NDArray[Any]:
-    """Zeros; every vector begins a line of the processor's cache, which makes passes over it faster."""
-    n_bytes = size * np.dtype(dtype).itemsize
-    width = -(-n_bytes // _LINE_BYTES) * _LINE_BYTES
-    memory = np.zeros((count + 1) * width, dtype=np.uint8)
-    first = -memory.ctypes.data % _LINE_BYTES
-    return memory[first : first + count * width].reshape(count, width)[:, :n_bytes].view(dtype)
+def _vectors(count: int, size: int) -> Floats:
+    """Zeros, at least so many a vector; each begins a line of the processor's cache, so passes over it are faster."""
+    width = -(-size // _LINE) * _LINE
+    memory = np.zeros(count * width + _LINE)
+    first = -memory.__array_interface__["data"][0] // 8 % _LINE
+    return memory[first : first + count * width].reshape(count, width)
 
 
 def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, cache: RowCache) -> SmoState:
@@ -286,11 +286,13 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
     per_sample = np.zeros((3, m))
     per_sample[0] = diagonal
     if problem.charge is Charge.HINGE:
-        per_sample[2, layout.row_sample] = layout.row_cost
+        per_sample[2][layout.row_sample] = layout.row_cost
     else:
         per_sample[1, layout.row_sample], per_sample[2] = 0.5 / layout.row_cost, loops.FAR
-    signs = np.stack([problem.sign, problem.offset], axis=1)
-    curvature32, rounded, gains, q = _vectors(4, m, np.float32)
+    signs = np.empty((problem.n_groups, 2))
+    signs[:, 0], signs[:, 1] = problem.sign, problem.offset
+    vectors = _vectors(5, m)
+    curvature32, rounded, gains, q = vectors[1:].view(np.float32)[:, :m]
     curvature32[:] = per_sample[0] + per_sample[1]
     state = SmoState(
         problem=problem,
@@ -304,7 +306,7 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
         per_sample=per_sample,
         curvature32=curvature32,
         v=np.zeros(rows),
-        s=_vectors(1, m, np.float64)[0],
+        s=vectors[0, :m],
         rounded=rounded,
         off=np.empty((2, rows), dtype=np.float32),
         path_cost=np.empty((n, n)),

@@ -77,7 +77,7 @@ def _solve_by_smo(
     order = samples.rows
     layout = lay_out(problem, samples.starts, samples.weights[order])
     result = solve_by_smo(
-        problem, layout, replace(gram.take(order), compiled=True), tol=tol, max_iter=max_iter, cache_size=cache_size,
+        problem, layout, gram.take(order, compiled=True), tol=tol, max_iter=max_iter, cache_size=cache_size,
         start=start, verbose=verbose,
     )  # fmt: skip
     point = result.point
@@ -141,7 +141,7 @@ def _solve_by_factor(
 def _coefficients(problem: IntervalProblem, samples: Samples, multipliers: Floats) -> Floats:
     """The sum of sign * alpha of every sample, in the order of the data."""
     layout = lay_out(problem, samples.starts, samples.weights[samples.rows])
-    sign = np.repeat(problem.sign, np.diff(layout.group_starts))
+    sign = layout.spread(problem.sign)
     beta = np.empty(len(samples.codes))
     beta[samples.rows] = np.bincount(layout.row_sample, sign * multipliers, len(beta))
     return beta

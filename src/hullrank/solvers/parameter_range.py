@@ -36,7 +36,7 @@ def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
     weights = samples.weights[order]
     layout = lay_out(problem, samples.starts, weights)
     rows = scaled_rows(samples.X, order, weights).take(np.arange(len(order)))
-    group = np.repeat(np.arange(problem.n_groups), np.diff(layout.group_starts))
+    group = layout.row_group
     N = sp.csr_array(problem.incidence)
     lines = sp.vstack([N[group], N[problem.n_groups :]], format="csr")
     signed = sp.csr_array(rows.X)[layout.row_sample] * problem.sign[group][:, None]
