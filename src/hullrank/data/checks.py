@@ -42,10 +42,9 @@ class Samples:
 
     @property
     def n_order_constraints(self) -> int:
-        """Pairs of samples of different classes: b(m) - sum b(m_c) with b(m) = m (m - 1) / 2."""
-        counts: list[int] = np.diff(self.starts).tolist()
-        m = sum(counts)
-        return m * (m - 1) // 2 - sum(c * (c - 1) // 2 for c in counts)
+        """Pairs of samples of different classes, (m^2 - sum m_c^2) / 2."""
+        counts = self.starts[1:] - self.starts[:-1]
+        return (len(self.codes) ** 2 - int(counts @ counts)) // 2
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = True) -> Matrix:

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_FEW = 20  # order constraints that are gone through faster than tested all at once
 DENSE_INCIDENCE = 20_000  # entries up to which the incidence matrix is kept dense
 
 
@@ -138,7 +139,7 @@ class IntervalProblem:
     def raise_thresholds(self, theta: Floats, room: float = 0.0) -> Floats:
         """The lowest thresholds above theta that satisfy the order constraints (which stand in topological order)."""
         theta = theta.copy()
-        if np.all(self.order_gaps(theta) >= self.gap + room):
+        if len(self.up) > _FEW and np.all(self.order_gaps(theta) >= self.gap + room):
             return theta
         for up, low, gap in zip(self.up.tolist(), self.low.tolist(), self.gap.tolist(), strict=True):
             theta[up] = max(theta[up], (theta[low] if low >= 0 else 0.0) + gap + room)

@@ -18,11 +18,12 @@ class RowLayout:
 
     ``table`` has a line per bundle: first sample, number of samples, group, partner group or -1, first row of each of
     the two, first slack. The rows of a group are a slice, and groups follow each other in order; ``group_starts`` are
-    their first rows. ``cost`` is the price of each slack.
+    their first rows. ``slack_sample`` and ``cost`` are the sample and the price of each slack.
     """
 
     table: NDArray[np.int64]
     group_starts: NDArray[np.int64]
+    slack_sample: NDArray[np.int64]
     cost: NDArray[np.float64]
     n_samples: int
 
@@ -49,12 +50,18 @@ class RowLayout:
     @cached_property
     def row_slack(self) -> NDArray[np.int64]:
         """The slack that each row uses."""
-        return self._per_row(SLACK)
+        slack = np.arange(self.n_rows)
+        if self.shares_slacks:
+            for side in (ROW, PARTNER_ROW):
+                held = self.table[self.table[:, side] >= 0]
+                rows = concatenated_ranges(held[:, side], held[:, LENGTH])
+                slack[rows] = concatenated_ranges(held[:, SLACK], held[:, LENGTH])
+        return slack
 
     @cached_property
     def row_sample(self) -> NDArray[np.int64]:
         """The (class-sorted) sample of each row."""
-        return self._per_row(START)
+        return self.slack_sample[self.row_slack] if self.shares_slacks else self.slack_sample
 
     @cached_property
     def row_group(self) -> NDArray[np.int64]:
@@ -69,24 +76,13 @@ class RowLayout:
     def _group_sizes(self) -> NDArray[np.int64]:
         return self.group_starts[1:] - self.group_starts[:-1]
 
-    def _per_row(self, column: int) -> NDArray[np.int64]:
-        """For each row its place in the slices that begin at a column of the table."""
-        if not self.shares_slacks:
-            return concatenated_ranges(self.table[:, column], self.table[:, LENGTH])
-        place = np.empty(self.n_rows, dtype=np.int64)
-        for side in (ROW, PARTNER_ROW):
-            held = self.table[self.table[:, side] >= 0]
-            rows = concatenated_ranges(held[:, side], held[:, LENGTH])
-            place[rows] = concatenated_ranges(held[:, column], held[:, LENGTH])
-        return place
-
 
 def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDArray[np.float64]) -> RowLayout:
     """The layout for class-sorted samples with class c at ``starts[c]:starts[c + 1]``; costs are C times weights."""
     home = problem.group_class[problem.bundles[:, 0]]
     table, first_rows = bundle_table(problem, starts[home], np.diff(starts)[home])
     samples = concatenated_ranges(table[:, START], table[:, LENGTH])
-    return RowLayout(table, first_rows, problem.cost * weights[samples], len(weights))
+    return RowLayout(table, first_rows, samples, problem.cost * weights[samples], len(weights))
 
 
 def narrow(problem: IntervalProblem, layout: RowLayout, kept: NDArray[np.int64]) -> tuple[RowLayout, NDArray[np.int64]]:
@@ -94,9 +90,9 @@ def narrow(problem: IntervalProblem, layout: RowLayout, kept: NDArray[np.int64])
     start = layout.table[:, START]
     first, last = np.searchsorted(kept, start), np.searchsorted(kept, start + layout.table[:, LENGTH])
     table, first_rows = bundle_table(problem, first, last - first)
-    samples = kept[concatenated_ranges(first, last - first)]
-    slacks = samples + np.repeat(layout.table[:, SLACK] - start, last - first)
-    part = RowLayout(table, first_rows, layout.cost[slacks], len(kept))
+    samples = concatenated_ranges(first, last - first)
+    slacks = kept[samples] + np.repeat(layout.table[:, SLACK] - start, last - first)
+    part = RowLayout(table, first_rows, samples, layout.cost[slacks], len(kept))
     base = layout.group_starts[:-1].copy()
     for side in (GROUP, PARTNER):
         held = layout.table[:, side] >= 0

@@ -102,6 +102,22 @@ def _worst_pair(ends_of: Array, cost: Array) -> Any:
     return violation, rising, falling
 
 
+@njit(**UNCOUNTED)
+def middles(ends_of: Array, cost: Array, middle: Array) -> None:
+    """Per threshold, the middle of what the rows allow, its own and through paths; 0 if they allow everything."""
+    for t in range(middle.shape[0]):
+        at_least = -1e30
+        at_most = 1e30
+        for a in range(middle.shape[0]):
+            at_least = max(at_least, ends_of[a, 0] + cost[a, t])
+            at_most = min(at_most, ends_of[a, 1] - cost[t, a])
+        if at_least < -1e29:
+            at_least = at_most if at_most < 1e29 else 0.0
+        if at_most > 1e29:
+            at_most = at_least
+        middle[t] = 0.5 * (at_least + at_most)
+
+
 @njit(**INNER)
 def _owner(groups: Array, g: Array, k: Array) -> Any:
     """The group of sample k in the segment that begins with group g."""

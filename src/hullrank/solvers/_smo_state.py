@@ -187,12 +187,9 @@ class SmoState:
 
     def levels(self) -> Floats:
         """-theta of every threshold: the middle of what the rows allow, through paths where the order binds."""
-        upper, lower = self.ends_of[:, 0], self.ends_of[:, 1]
-        at_least = (upper[:, None] + self.path_cost).max(axis=0)
-        at_most = (lower[None, :] - self.path_cost).min(axis=1)
-        middle = 0.5 * (at_least + at_most)
-        middle = np.where(at_least < -1e29, at_most, middle)
-        return np.where(at_most > 1e29, np.where(at_least < -1e29, 0.0, at_least), middle)
+        middle = np.empty(len(self.ends_of))
+        loops.middles(self.ends_of, self.path_cost, middle)
+        return middle
 
     def thresholds(self) -> Floats:
         """Theta (and rho, which is not negative) read off the multipliers that are free."""
@@ -280,7 +277,9 @@ def _vectors(count: int, size: int) -> Floats:
 def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, cache: RowCache) -> SmoState:
     """All multipliers at zero."""
     m, rows, n = layout.n_samples, layout.n_rows, problem.n_thresholds
-    inner = problem.low >= 0
+    inner = np.flatnonzero(problem.low >= 0)
+    edges, order = np.empty((len(inner), 2), dtype=np.int64), np.zeros((2, len(inner)))
+    edges[:, 0], edges[:, 1], order[0] = problem.up[inner], problem.low[inner], problem.gap[inner]
     groups = _group_table(problem, layout)
     segments = _segment_table(groups, separate=problem.has_rho)
     per_sample = np.zeros((3, m))
@@ -301,8 +300,8 @@ def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, ca
         groups=groups,
         segments=segments,
         signs=signs,
-        edges=np.stack([problem.up, problem.low], axis=1)[inner],
-        order=np.stack([problem.gap[inner], np.zeros(int(inner.sum()))]),
+        edges=edges,
+        order=order,
         per_sample=per_sample,
         curvature32=curvature32,
         v=np.zeros(rows),

@@ -152,7 +152,7 @@ def _model_minimum(scaled: ScaledProblem, paying: PayingRows, point: Point, noth
 
 def _no_rows(scaled: ScaledProblem) -> RowLayout:
     none = np.zeros(len(scaled.problem.bundles), dtype=np.int64)
-    return RowLayout(*bundle_table(scaled.problem, none, none), np.empty(0), 0)
+    return RowLayout(*bundle_table(scaled.problem, none, none), none[:0], np.empty(0), 0)
 
 
 def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Point, CertifiedPoint]:

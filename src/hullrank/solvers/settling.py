@@ -141,4 +141,5 @@ def _kept_rows(level: ScaledProblem, sorter: RowSorter) -> tuple[RowLayout, NDAr
     kept = sorter.kept
     table, first_rows = bundle_table(problem, np.cumsum(kept) - kept, kept)
     home = np.repeat(layout.table[:, START] - layout.table[:, SLACK], kept)
-    return RowLayout(table, first_rows, layout.cost[slacks], len(slacks)), slacks + home
+    part = RowLayout(table, first_rows, np.arange(len(slacks)), layout.cost[slacks], len(slacks))
+    return part, slacks + home
