@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -65,6 +65,13 @@ class ScoreLineEstimator(BaseEstimator):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return np.asarray(safe_sparse_dot(X, self.coef_)).ravel()
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """The names of the parameters, read from the signature once: every fit asks for them."""
+        names: list[str] = super()._get_param_names()
+        return names
 
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram and, once fitted, the score line."""
