@@ -1,7 +1,8 @@
 """Exponentials of whole blocks, in one compiled pass: a kernel matrix is little else.
 
 exp(x) = 2^n exp(f), n the integer next to x / ln 2, |f| <= ln 2 / 2: a polynomial in f, times the number that has n +
-bias in the bits of its exponent (0 for n = -bias). Written to be vectorised, it takes a quarter of the time of NumPy's
+bias in the bits of its exponent (0 for n = -bias). Its relative error is at most that of the last bit plus half of what
+rounding x does: exponents are rounded products. Written to be vectorised, it takes a quarter of the time of NumPy's
 minimum and exponential.
 """
 
@@ -18,10 +19,8 @@ _OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "n
 _BIAS32, _BIAS64 = 127, 1023
 # what, added and taken away, rounds to an integer and leaves it, plus the bias, in the lowest bits
 _ROUND32, _ROUND64 = np.float32(1.5 * 2**23 + _BIAS32), 1.5 * 2.0**52 + _BIAS64
+_LN2, _LN2_32 = log(2), np.float32(log(2))
 _PER_LN2, _PER_LN2_32 = 1 / log(2), np.float32(1 / log(2))
-# ln 2 in two parts, of which an integer times the first is exact
-_HIGH32, _LOW32 = np.float32(0.693359375), np.float32(log(2) - 0.693359375)
-_HIGH64, _LOW64 = float.fromhex("0x1.62e42feep-1"), 1.908214929385171e-10
 _LEAST32, _LEAST64 = np.float32(-_BIAS32 * log(2)), -_BIAS64 * log(2)  # from here on the result is 0
 
 
@@ -55,7 +54,7 @@ def exponentials32(block: Array) -> None:
             x = _LEAST32 if x < _LEAST32 else x
             shifted = np.float32(x * _PER_LN2_32 + _ROUND32)
             n = shifted - _ROUND32
-            y = np.float32(_polynomial(_SERIES32, (x - n * _HIGH32) - n * _LOW32))
+            y = np.float32(_polynomial(_SERIES32, x - n * _LN2_32))
             block[i, k] = y * np.int32(shifted.view(np.int32) << np.int32(23)).view(np.float32)
 
 
@@ -69,5 +68,5 @@ def exponentials64(block: Array) -> None:
             x = _LEAST64 if x < _LEAST64 else x
             shifted = np.float64(x * _PER_LN2 + _ROUND64)
             n = shifted - _ROUND64
-            y = np.float64(_polynomial(_SERIES64, (x - n * _HIGH64) - n * _LOW64))
+            y = np.float64(_polynomial(_SERIES64, x - n * _LN2))
             block[i, k] = y * np.int64(shifted.view(np.int64) << np.int64(52)).view(np.float64)
