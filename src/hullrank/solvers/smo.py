@@ -358,7 +358,8 @@ def certify(state: SmoState, primal: Primal) -> CertifiedPoint:
         length = float(np.abs(change) @ np.sqrt(np.maximum(state.per_sample[0], 0.0)))
         return 0.5 * square + float(change @ state.s) + 0.5 * length**2
 
+    unit = float(np.sqrt(max(state.per_sample[0].mean(), 0.0))) if state.problem.homogeneous else 1.0
     return certify_intervals(
         state.problem, state.layout, stretch * state.s, 0.5 * stretch**2 * square, dual_penalty, primal.thresholds,
-        state.shares(), state.order_multipliers, float(np.sqrt(max(state.per_sample[0].mean(), 0.0))),
+        state.shares(), state.order_multipliers, unit,
     )  # fmt: skip
