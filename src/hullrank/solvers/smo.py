@@ -36,7 +36,8 @@ _FIRST = 100.0  # the first demand, in tolerances of the first violation,
 _LEAST_FIRST = 0.1  # but not less than so much of it
 _FLOPS = 4e10  # of a Newton step, per second
 _PATIENCE = 3.5  # prices of a Newton step that others may cost before one is taken,
-_PATIENCE_BETWEEN = 1.3  # between two levels
+_PATIENCE_BETWEEN = 2.5  # between two levels, if one is left to go; half with two left,
+_LEVELS = 1.9  # and so many while the gap is not known
 _SETTLED = 0.2  # of the free rows: where so few changed since the last level, a Newton step may be the last
 _CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
 _WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
@@ -251,9 +252,9 @@ class Descent:
         free = np.zeros_like(self.free)
         free[self.focus.rows[rows]] = True
         changed, self.free = np.count_nonzero(free != self.free), free
-        levels = log(max(self.gap / self.tol, 1.0)) / log(1 / _FALL)
+        levels = log(max(self.gap / self.tol, 1.0)) / log(1 / _FALL) if self.gap < np.inf else _LEVELS
         settled = changed <= _SETTLED * len(rows) and price <= levels * self.level_seconds
-        return bool(settled or self.spent >= _PATIENCE_BETWEEN * price)
+        return bool(settled or levels * self.spent >= _PATIENCE_BETWEEN * price)
 
     def newton(self, forced: bool) -> bool:
         """A Newton step (``forced``: on float64 scores, however short it is); whether it moved."""
