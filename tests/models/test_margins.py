@@ -253,3 +253,11 @@ def test_interrupt_keeps_the_best_answer(name, rows, monkeypatch):
     assert model.certificate_.status == "interrupted"
     assert np.isfinite(model.thresholds_).all()
     assert model.score(X, y) > 0.4
+
+
+@pytest.mark.parametrize("labels", [np.array([-100, 0, 100], np.int8), np.array([1, 5, 2**64 - 1], np.uint64)])
+def test_labels_may_span_the_range_of_their_type(labels):
+    X, codes = draw(m=300, K=3)
+    model = FixedMarginClassifier().fit(X, labels[codes])
+    np.testing.assert_array_equal(model.classes_, labels)
+    np.testing.assert_array_equal(model.predict(X), labels[FixedMarginClassifier().fit(X, codes).predict(X)])

@@ -75,6 +75,32 @@ def test_estimated_gaps_are_those_of_the_certificate(name):
     assert state.dual == pytest.approx(point.dual, rel=1e-10)
 
 
+def test_scores_begin_a_cache_line():
+    for m in (17, 400):
+        state, _ = started(PROBLEMS["fixed"], make_samples(m))
+        for vector in (state.s, state.q, state.rounded):
+            assert vector.ctypes.data % 64 == 0
+            assert len(vector) == m
+
+
+def test_middles_of_thresholds_through_paths():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        n = int(rng.integers(1, 6))
+        ends = np.stack([rng.normal(size=n), rng.normal(size=n) + 1, np.zeros(n)], axis=1)
+        ends[rng.random(n) < 0.4, 0], ends[rng.random(n) < 0.4, 1] = -loops.FAR, loops.FAR
+        cost = np.where(rng.random((n, n)) < 0.5, -loops.FAR, rng.normal(size=(n, n)))
+        np.fill_diagonal(cost, 0.0)
+        middle = np.empty(n)
+        loops.middles(ends, cost, middle)
+        for t in range(n):
+            at_least = [ends[a, 0] + cost[a, t] for a in range(n) if min(ends[a, 0], cost[a, t]) > -1e29]
+            at_most = [ends[a, 1] - cost[t, a] for a in range(n) if ends[a, 1] < 1e29 and cost[t, a] > -1e29]
+            least, most = max(at_least, default=None), min(at_most, default=None)
+            known = [end for end in (least, most) if end is not None]
+            assert middle[t] == pytest.approx(np.mean(known) if known else 0.0, abs=1e-12)
+
+
 def test_conjugate_directions_need_fewer_steps():
     taken = []
     for forgetful in (False, True):

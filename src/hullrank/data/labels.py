@@ -95,7 +95,7 @@ def distinct_labels(values: NDArray[Any]) -> list[Any]:
 def unique_inverse(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Distinct values and where each entry stands among them; Python objects keep the order of their appearance."""
     if values.dtype.kind in "iu" and len(values) and int(values.max()) - int(least := values.min()) <= len(values):
-        shifted = (values - least).astype(np.intp, copy=False)
+        shifted = np.subtract(values, least, dtype=np.intp, casting="unsafe")
         present = np.bincount(shifted) > 0
         classes = np.flatnonzero(present)
         if len(classes) < len(present):

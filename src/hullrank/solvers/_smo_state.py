@@ -109,8 +109,8 @@ class RowCache:
     def _append(self, samples: Ints) -> None:
         """Compute rows into slots that are empty."""
         first, self.filled = self.filled, self.filled + len(samples)
-        rows = None if self.all_at_once and len(samples) == len(self.slot) else samples
-        self.blocks.fill(rows, self.values[first : self.filled])
+        everything = self.all_at_once and len(samples) == len(self.slot)
+        self.blocks.fill(None if everything else samples, self.values[first : self.filled])
         self.owner[first : self.filled] = samples
         self.slot[samples] = np.arange(first, self.filled)
 
