@@ -57,7 +57,7 @@ class KernelMixin:
     def _check_gram(self, X: Any) -> Any:
         return check_gram(X, X.shape[0]) if self.kernel == "precomputed" else X
 
-    def _take(self, X: Any, kept: NDArray[np.bool_]) -> Any:
+    def _take(self, X: Any, kept: NDArray[np.intp]) -> Any:
         """The kept samples; of a precomputed kernel both rows and columns."""
         return X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
 

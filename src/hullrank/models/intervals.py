@@ -31,9 +31,8 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         X = self._check_gram(check_rows(self, X, reset=True, sparse=self.kernel != "precomputed"))
         values = check_target(X, y, discrete=discrete and self.classes is None)
         weights = check_weights(sample_weight, X)
-        kept = weights > 0
-        self._rows = np.flatnonzero(kept)
-        if not kept.all():
+        self._rows = kept = np.flatnonzero(weights)
+        if len(kept) < len(weights):
             X, values, weights = self._take(X, kept), values[kept], weights[kept]
         labels, graph = _place_labels(y, values, self.classes, order)
         if len(labels.classes) < 2:

@@ -240,8 +240,11 @@ class SmoState:
     @property
     def order_multipliers(self) -> Floats:
         """One per order constraint of the problem; 0 for rho >= 0, which never binds unless the optimum is 0."""
+        inner = self.order[1]
+        if len(inner) == len(self.problem.up):
+            return inner.copy()
         t = np.zeros(len(self.problem.up))
-        t[self.problem.low >= 0] = self.order[1]
+        t[self.problem.low >= 0] = inner
         return t
 
     @property
