@@ -131,10 +131,11 @@ def bring(cache, samples):
             cache.bring(sample, lambda: np.isin(np.arange(len(cache.slot)), samples).astype(float))
 
 
+@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("megabytes", [1.0, 0.2])
-def test_rows_stay_true_when_memory_is_narrowed_and_lent(megabytes):
+def test_rows_stay_true_when_memory_is_narrowed_and_lent(megabytes, compiled):
     samples = make_samples()
-    gram = Gram(samples.X, "rbf", GAMMA)
+    gram = Gram(samples.X, "rbf", GAMMA, compiled=compiled)
     K = kernel_matrix(samples.X, kernel="rbf", gamma=GAMMA)
     cache = RowCache(gram, row_memory(400, np.float32, megabytes))
     rng = np.random.default_rng(2)
@@ -142,7 +143,9 @@ def test_rows_stay_true_when_memory_is_narrowed_and_lent(megabytes):
 
     def check(cache, K):
         held = np.flatnonzero(cache.slot >= 0)
-        np.testing.assert_allclose(cache.values[cache.slot[held]], K[held], atol=1e-6)
+        values, raw = cache.values[cache.slot[held]], cache.raw[cache.slot[held]]
+        assert (raw == compiled).all()
+        np.testing.assert_allclose(np.where(raw[:, None], np.exp(values), values), K[held], atol=1e-6)
         assert np.array_equal(cache.owner[cache.slot[held]], held)
         return len(held)
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.chebyshev import cheb2poly, poly2cheb
 
-from hullrank._jit import njit
+from hullrank._jit import UNCOUNTED, njit
 
 Array = Any
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "no_cfunc_wrapper": True}
+_OPTIONS: dict[str, Any] = {**UNCOUNTED, "fastmath": {"contract"}, "no_cfunc_wrapper": True}
 _BIAS32, _BIAS64 = 127, 1023
 # what, added and taken away, rounds to an integer and leaves it, plus the bias, in the lowest bits
 _ROUND32, _ROUND64 = np.float32(1.5 * 2**23 + _BIAS32), 1.5 * 2.0**52 + _BIAS64

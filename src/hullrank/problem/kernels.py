@@ -111,15 +111,20 @@ class KernelBlocks:
         """Whether values come from products of the two sides, the right one by column."""
         return self.kernel != "laplacian" and not callable(self.kernel)
 
-    def fill(self, rows: Array | None, out: Array) -> None:
-        """Write the kernel values of ``rows`` of X (None: all) against Y into ``out``."""
+    @property
+    def exponential(self) -> bool:
+        """Whether compiled exponentials are the last step."""
+        return self.compiled and self.kernel in ("rbf", "laplacian")
+
+    def fill(self, rows: Array | None, out: Array, *, raw: bool = False) -> None:
+        """Write the kernel values of ``rows`` of X (None: all) against Y into ``out``; ``raw``: only exponents."""
         step = max(1, _BLOCK_BYTES // (out.itemsize * max(1, self.shape[1])))
         for start in range(0, len(out), step):
             end = start + step
             left = self._left[start:end] if rows is None else _rows_of(self._left, rows[start:end])
-            self._fill(out[start:end], left)
+            self._fill(out[start:end], left, raw)
 
-    def _fill(self, block: Array, left: Any) -> None:
+    def _fill(self, block: Array, left: Any, raw: bool) -> None:
         if self.kernel == "precomputed":
             block[...] = left
         elif callable(self.kernel):
@@ -127,7 +132,8 @@ class KernelBlocks:
             block[...] = _checked(self.kernel(left, self._right), shape, "the kernel function", self.dtype)
         else:
             _multiply(block, left, self._right, self.kernel, self.gamma)
-            _shape_values(block, self.kernel, self.gamma, self.degree, self.coef0, self.compiled)
+            if not raw:
+                _shape_values(block, self.kernel, self.gamma, self.degree, self.coef0, self.compiled)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from hullrank._jit import INNER, UNCOUNTED, njit
+from hullrank.problem._exponentials import exponentials32
 from hullrank.solvers._smo_paths import bottleneck, find_paths, push
 from hullrank.solvers._smo_scans import differences, extremes, find, move
 from hullrank.solvers._smo_scans import gains as second_order_gains
@@ -196,10 +197,19 @@ def _follow(member: Array, along: Array, at_i: Array, at_j: Array, share: Array,
     return True
 
 
+@njit(**INNER)
+def _finish(K: Array, raw: Array, row: Array) -> None:
+    """Exponentials of a row that is raw."""
+    if raw[row]:
+        exponentials32(K[row : row + 1])
+        raw[row] = False
+
+
 @njit(**UNCOUNTED)
 def smo(
     K: Array,
     slot: Array,
+    raw: Array,
     groups: Array,
     segments: Array,
     signs: Array,
@@ -223,7 +233,8 @@ def smo(
 ) -> Any:
     """Steps until the largest violation is below io[EPS]; returns how it ended, numbers in ``io``.
 
-    K holds kernel rows, that of sample k at slot[k] (-1: not there: the caller must bring it and call again).
+    K holds kernel rows, that of sample k at slot[k] (-1: not there: the caller must bring it and call again); where it
+    is ``raw``, its values are the exponentials of what is there.
     ``per_sample`` is diagonal, curvature, bound; ``order`` is gap and multiplier of the order constraints ``edges``.
     The last direction moves io[MEMBERS] rows ``member``; ``along`` is by how much, and their lower and upper bound.
     """
@@ -259,6 +270,7 @@ def smo(
             io[MISSING] = i
             ended = MISSING_ROW
             break
+        _finish(K, raw, row_i)
         reach = ends_of[t1, 0] + cost[t1, t2]
         own = per_sample[0, i] + per_sample[1, i]
         conjugate = 1.0 / io[BEND] if io[MEMBERS] > 0 and t1 == t2 else 0.0
@@ -275,6 +287,7 @@ def smo(
             io[MISSING] = j
             ended = MISSING_ROW
             break
+        _finish(K, raw, row_j)
         up = base + i
         down_row = groups[h, 3] + j
         bundled = groups[g, 4] + i == down_row

@@ -23,7 +23,10 @@ _FULL_BATCH = 4  # rows brought at a time once others must leave
 
 
 class RowCache:
-    """As many kernel rows as fit into ``memory``, few all at once, others in batches; the least wanted leave first."""
+    """As many kernel rows as fit into ``memory``, few all at once, others in batches; the least wanted leave first.
+
+    Rows that are exponentials are ``raw``, their exponents, until the loop wants them: many are never wanted.
+    """
 
     def __init__(self, gram: Gram, memory: NDArray[Any]) -> None:
         m = len(gram)
@@ -45,6 +48,7 @@ class RowCache:
     def _forget(self) -> None:
         self.slot = np.full(self._scratch.shape[1], -1, dtype=np.int64)
         self.owner = np.full(self.capacity, -1, dtype=np.int64)
+        self.raw = np.zeros(self.capacity, dtype=np.bool_)
         self.filled = 0
         self._queue: Ints = np.zeros(0, dtype=np.int64)  # samples whose rows will be wanted next
         self._leaving: Ints = np.zeros(0, dtype=np.int64)  # slots of the least wanted rows
@@ -76,8 +80,10 @@ class RowCache:
         narrow = RowCache(gram, self.memory)
         held = np.flatnonzero(self.slot[kept] >= 0)
         held = held[np.argsort(self.slot[kept[held]])]
-        loops.compact(self.memory, len(self.slot), self.slot[kept[held]], kept)
+        slots = self.slot[kept[held]]
+        loops.compact(self.memory, len(self.slot), slots, kept)
         narrow.owner[: len(held)], narrow.slot[held], narrow.filled = held, np.arange(len(held)), len(held)
+        narrow.raw[: len(held)] = self.raw[slots]
         self._forget()
         return narrow
 
@@ -110,7 +116,8 @@ class RowCache:
         """Compute rows into slots that are empty."""
         first, self.filled = self.filled, self.filled + len(samples)
         everything = self.all_at_once and len(samples) == len(self.slot)
-        self.blocks.fill(None if everything else samples, self.values[first : self.filled])
+        self._fill(None if everything else samples, self.values[first : self.filled])
+        self.raw[first : self.filled] = self.blocks.exponential
         self.owner[first : self.filled] = samples
         self.slot[samples] = np.arange(first, self.filled)
 
@@ -120,10 +127,14 @@ class RowCache:
         self.slot[self.owner[slots]] = -1
         for at in range(0, len(samples), _FULL_BATCH):
             batch = self._scratch[: len(samples) - at]
-            self.blocks.fill(samples[at : at + _FULL_BATCH], batch)
+            self._fill(samples[at : at + _FULL_BATCH], batch)
             self.values[slots[at : at + _FULL_BATCH]] = batch
         self.owner[slots] = samples
         self.slot[samples] = slots
+        self.raw[slots] = self.blocks.exponential
+
+    def _fill(self, samples: Ints | None, out: NDArray[Any]) -> None:
+        self.blocks.fill(samples, out, raw=self.blocks.exponential)
 
 
 @dataclass
@@ -170,10 +181,9 @@ class SmoState:
         self.io[loops.LIMIT] = self.io[loops.STEPS] + steps
         while True:
             ended = loops.smo(
-                self.cache.values, self.cache.slot, self.groups, self.segments, self.signs, self.edges, self.order,
-                self.path_cost, self.hop, self.per_sample, self.curvature32, self.v, self.s, self.rounded, self.off,
-                self.gains,
-                self.ends, self.ends_of, self.q, self.member, self.along, self.io,
+                self.cache.values, self.cache.slot, self.cache.raw, self.groups, self.segments, self.signs, self.edges,
+                self.order, self.path_cost, self.hop, self.per_sample, self.curvature32, self.v, self.s, self.rounded,
+                self.off, self.gains, self.ends, self.ends_of, self.q, self.member, self.along, self.io,
             )  # fmt: skip
             if ended == loops.INDEFINITE:
                 raise indefinite()
