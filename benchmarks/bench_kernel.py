@@ -58,7 +58,7 @@ def seconds_of_both(ours, theirs, X, y, repeat):
     """Fits of milliseconds swing more than others with what else the machine does: many, and alternating."""
     if len(X) > 2000:
         return seconds(ours, X, y, repeat), seconds(theirs, X, y, repeat)
-    return np.min([(seconds(ours, X, y), seconds(theirs, X, y)) for _ in range(10 * repeat)], axis=0)
+    return np.min([(seconds(ours, X, y), seconds(theirs, X, y)) for _ in range(30 * repeat)], axis=0)
 
 
 def against_svc(name, X, y, C, repeat):
