@@ -113,3 +113,10 @@ def test_bad_gram_matrices():
     skew[1, 3] = np.inf
     with pytest.raises(KernelError, match=r"not finite at \(1, 3\): inf"):
         check_gram(skew)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid"])
+def test_no_rows_on_one_side(kernel):
+    X = np.ones((3, 2))
+    assert kernel_matrix(X, X[:0], kernel).shape == (3, 0)
+    assert kernel_matrix(X[:0], X, kernel).shape == (0, 3)

@@ -2,8 +2,8 @@
 
 exp(x) = 2^n exp(f), n the integer next to x / ln 2, |f| <= ln 2 / 2: a polynomial in f, times the number that has n +
 bias in the bits of its exponent (0 for n = -bias). Its relative error is at most that of the last bit plus half of what
-rounding x does: exponents are rounded products. Written to be vectorised, it takes a quarter of the time of NumPy's
-minimum and exponential.
+rounding x does: exponents are rounded products. Written to be vectorised, it takes a fifth (float32) or half (float64)
+of the time of NumPy's minimum and exponential.
 """
 
 from math import factorial, log

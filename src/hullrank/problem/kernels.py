@@ -67,7 +67,7 @@ def kernel_matrix(
 class KernelBlocks:
     """Kernel values between X and Y, any rows at a time; what does not depend on the rows is prepared once.
 
-    ``compiled`` exponentials take a third of the time of NumPy's, but half a second to load.
+    ``compiled`` exponentials take a fifth (float32) or half (float64) of the time of NumPy's, but half a second to load.
     """
 
     def __init__(
@@ -273,7 +273,7 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
         (left, left_half), (right, right_half) = _scaled_sparse(X, root), _scaled_sparse(Y, root)
         left = sparse.hstack([left, left_half, np.ones_like(left_half)], format="csr", dtype=dtype)
         return left, sparse.hstack([right, np.ones_like(right_half), right_half], dtype=dtype).T.tocsr()
-    centre = np.full(Y.shape[0], 1.0 / Y.shape[0]) @ Y
+    centre = np.full(Y.shape[0], 1.0 / max(1, Y.shape[0])) @ Y
     right, right_half = _scaled_columns(Y, centre, root)
     left, left_half = (right, right_half) if X is Y else _scaled_columns(X, centre, root)
     rows, columns = np.empty((X.shape[0], X.shape[1] + 2), dtype), np.empty((X.shape[1] + 2, Y.shape[0]), dtype)
