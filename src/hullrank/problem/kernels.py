@@ -67,7 +67,7 @@ def kernel_matrix(
 class KernelBlocks:
     """Kernel values between X and Y, any rows at a time; what does not depend on the rows is prepared once.
 
-    ``compiled`` exponentials take a fifth (float32) or half (float64) of the time of NumPy's, but half a second to load.
+    ``compiled`` exponentials take a fifth (float32) or half (float64) of NumPy's time, but half a second to load.
     """
 
     def __init__(
