@@ -167,7 +167,7 @@ class OrderGraph:
         if self._codes is None:
             return True
         lo, hi = self._codes.T
-        return np.count_nonzero(hi - lo == 1) == len(self.labels) - 1
+        return int(np.count_nonzero(hi - lo == 1)) == len(self.labels) - 1
 
     @property
     def is_chain(self) -> bool:
