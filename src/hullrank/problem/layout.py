@@ -116,7 +116,7 @@ def bundle_table(
 
 def _group_starts(n_groups: int, table: NDArray[np.int64]) -> NDArray[np.int64]:
     """(G + 1,) first row of every group."""
-    count = np.zeros(n_groups + 1, dtype=np.int64)  # of group - 1 at place group; of no partner, -1, at place 0
+    count = np.zeros(n_groups + 1, dtype=np.int64)  # that of group g at g + 1, of no partner (-1) at 0
     count[table[:, PARTNER] + 1] = table[:, LENGTH]
     count[table[:, GROUP] + 1] = table[:, LENGTH]
     count[0] = 0
