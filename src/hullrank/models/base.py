@@ -35,15 +35,25 @@ def fitting(fit: Fit) -> Fit:
     return _fit_context(prefer_skip_nested_validation=True)(all_or_nothing)
 
 
-def warn_unless_converged(certificate: Certificate, tol: float, suspect: str = "raise max_iter or tol") -> None:
-    """A solver that did not reach ``tol`` says so, and names what to change."""
-    if certificate.status is not Status.CONVERGED:
-        warnings.warn(
-            f"{certificate.solver} ended with status '{certificate.status}' after {certificate.iterations} iterations "
-            f"at a relative gap of {certificate.relative_gap:.2g} (tol={tol:g}); {suspect}",
-            ConvergenceWarning,
-            stacklevel=6,
-        )
+def warn_unless_converged(certificate: Certificate, tol: float) -> None:
+    """A fit that did not reach ``tol`` says so, and names what to change."""
+    if certificate.status is Status.CONVERGED:
+        return
+    gap = f"at a relative gap of {certificate.relative_gap:.2g} (tol={tol:g})"
+    reason = f" because {certificate.cause}" if certificate.cause else ""
+    warnings.warn(
+        f"{certificate.solver} ended with status '{certificate.status}' after {certificate.iterations} iterations "
+        f"{gap}{reason}; {_CURES.get(certificate.status, _CURE)}",
+        ConvergenceWarning,
+        stacklevel=6,
+    )
+
+
+_CURE = "standardise the features, lower C, or raise max_iter or tol"
+_CURES = {
+    Status.INTERRUPTED: "it was interrupted; the best answer so far is kept",
+    Status.PRECISION: "standardise the features (their mean may be far from 0 beside their spread), lower C, or raise tol",
+}
 
 
 class ScoreLineEstimator(BaseEstimator):

@@ -48,12 +48,13 @@ class KernelFactor:
 def factor_kernel(gram: Gram, rank: int | None = None) -> KernelFactor:
     """L to rounding error, or on at most ``rank`` pivots (Nystroem's approximation).
 
-    With ``rank`` the pivots are chosen among four times as many random samples.
+    With ``rank`` the pivots are chosen among four times as many samples, drawn by what they are and not by where they
+    stand, so that the order of the samples does not matter.
     """
     m = len(gram)
     rank = m if rank is None else min(rank, m)
     whole = rank == m
-    drawn = np.arange(m) if whole else np.sort(np.random.default_rng(0).choice(m, min(m, 4 * rank), replace=False))
+    drawn = np.arange(m) if whole else np.argsort(gram.hashes(), kind="stable")[: 4 * rank]
     K = _columns(gram.take(drawn), None)
     central = int(np.argmin(K.diagonal() - 2 * K.mean(axis=1)))
     _move(K, central, central)

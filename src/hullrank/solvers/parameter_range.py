@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hullrank.data import Samples
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import lay_out
-from hullrank.solvers._rows import scaled_rows
+from hullrank.problem.rows import centred_rows
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
@@ -35,7 +35,7 @@ def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
     order = samples.rows
     weights = samples.weights[order]
     layout = lay_out(problem, samples.starts, weights)
-    rows = scaled_rows(samples.X, order, weights).take(np.arange(len(order)))
+    rows = centred_rows(samples.X, order, weights).take(np.arange(len(order)))
     group = layout.row_group
     N = sp.csr_array(problem.incidence)
     lines = sp.vstack([N[group], N[problem.n_groups :]], format="csr")
