@@ -35,7 +35,14 @@ def fitting(fit: Fit) -> Fit:
     return _fit_context(prefer_skip_nested_validation=True)(all_or_nothing)
 
 
-def warn_unless_converged(certificate: Certificate, tol: float) -> None:
+_CURE = "standardise the features, lower C, or raise max_iter or tol"
+_CURES = {
+    Status.INTERRUPTED: "it was interrupted; the best answer so far is kept",
+    Status.PRECISION: "standardise the features (is their mean far from 0 beside their spread?), lower C, or raise tol",
+}
+
+
+def warn_unless_converged(certificate: Certificate, tol: float, cure: str = _CURE) -> None:
     """A fit that did not reach ``tol`` says so, and names what to change."""
     if certificate.status is Status.CONVERGED:
         return
@@ -43,17 +50,10 @@ def warn_unless_converged(certificate: Certificate, tol: float) -> None:
     reason = f" because {certificate.cause}" if certificate.cause else ""
     warnings.warn(
         f"{certificate.solver} ended with status '{certificate.status}' after {certificate.iterations} iterations "
-        f"{gap}{reason}; {_CURES.get(certificate.status, _CURE)}",
+        f"{gap}{reason}; {_CURES.get(certificate.status, cure)}",
         ConvergenceWarning,
         stacklevel=6,
     )
-
-
-_CURE = "standardise the features, lower C, or raise max_iter or tol"
-_CURES = {
-    Status.INTERRUPTED: "it was interrupted; the best answer so far is kept",
-    Status.PRECISION: "standardise the features (their mean may be far from 0 beside their spread), lower C, or raise tol",
-}
 
 
 class ScoreLineEstimator(BaseEstimator):

@@ -176,7 +176,8 @@ class SumOfMarginsClassifier(MarginClassifier):
     """Ordinal classifier that maximises the sum of the margins between neighbouring classes.
 
     Minimises sum_j (a_j - b_j) + C sum xi subject to |w| <= 1, class j below a_j and class j + 1 above b_j, with
-    a_j <= b_j <= a_{j+1} (Shashua and Levin (14)-(20)). With two classes it is scikit-learn's NuSVC with nu = 2 / (C m).
+    a_j <= b_j <= a_{j+1} (Shashua and Levin (14)-(20)). With two classes it is scikit-learn's NuSVC with
+    nu = 2 / (C m).
 
     Parameters
     ----------

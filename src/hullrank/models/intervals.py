@@ -20,7 +20,7 @@ from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.statement import Point, Solution, certificate
 from hullrank.solvers.base import Options
-from hullrank.solvers.intervals import solve_intervals
+from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 EQUAL_SCORES = "all scores are equal; use a larger C, or features that say something about y"
@@ -62,8 +62,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     def state(self, X: Any, y: Any, *, sample_weight: Any = None) -> IntervalStatement:
         """The problem that ``fit`` solves on these data, without solving it.
 
-        What a fit chooses itself (the order of the classes, gamma, an automatic nu or C) is that of the fitted model, if
-        it is fitted.
+        A fitted model states what it chose itself (the order of the classes, gamma, an automatic nu or C).
 
         Parameters
         ----------
@@ -139,13 +138,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     def _solve(self, statement: IntervalStatement) -> Solution:
         """Solve the problem; a hard margin on inseparable data is an error that names a violated pair."""
         options = Options(self.tol, self.max_iter, self.verbose, self.cache_size)
-        start = self._warm_start_for(statement)
-        if statement.space is None:
-            solution = solve_intervals(statement.problem, statement.samples, options, start=start)
-        else:
-            from hullrank.solvers.kernel_intervals import solve_kernel_intervals
-
-            solution = solve_kernel_intervals(statement, options, start=start)
+        solution = solve(statement, options, self._warm_start_for(statement))
         if solution.status is Status.NOT_SEPARABLE:
             raise NotSeparableError(_violated_pair(statement, statement.scores(solution.point)))
         return solution

@@ -21,7 +21,7 @@ from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.pairs import every_pair, random_pairs
 from hullrank.problem.statement import Point, certificate
 from hullrank.solvers.base import Options
-from hullrank.solvers.pairs_newton import solve_pairs
+from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -76,7 +76,7 @@ class PairRanker(KernelMixin, RankerMixin, ScoreLineEstimator):
 
     def _learn(self, statement: PairStatement, began: float) -> None:
         """Solve, store, and grade what was stored."""
-        solution = solve_pairs(statement, Options(self.tol, self.max_iter, self.verbose))
+        solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))
         coef = solution.point.coef
         self._store_weights(statement, statement.X, coef, np.arange(len(coef)))
         if statement.space is not None:
@@ -227,7 +227,7 @@ class SwappedPairsRanker(PairRanker):
         return self
 
     def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> PairStatement:
-        """The problem that ``fit`` solves on these data, without solving it; gamma is that of the model if it is fitted.
+        """The problem that ``fit`` solves on these data, without solving it; a fitted model has its own gamma.
 
         Parameters
         ----------

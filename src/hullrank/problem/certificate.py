@@ -98,8 +98,9 @@ class CertifiedPoint:
 
     ``coef`` holds sum of sign * alpha per (class-sorted) sample, so that w = X'coef at the optimum; ``noise`` estimates
     what rounding may do to the two objectives (the dual one has already been lowered by it); ``violation`` is the
-    largest slack of a hard margin (0 otherwise), and ``scale`` what weights and thresholds must be multiplied by for the
-    primal objective to hold: more than 1 for a hard margin, 0 where a homogeneous problem has nothing better than 0.
+    largest slack of a hard margin (0 otherwise), and ``scale`` what weights and thresholds must be multiplied by
+    for the primal objective to hold: more than 1 for a hard margin, 0 where a homogeneous problem has nothing better
+    than 0.
     """
 
     primal: float
@@ -183,23 +184,26 @@ def certify_intervals(
     gain = float(problem.offset @ totals + problem.gap @ t)
     shrink = 1 / max(1.0, dual_size) if problem.l1 else 1.0
     loss = conjugate if problem.l1 else conjugate + dual_size
-    reach = _reach(problem, theta, scores)
-    steep = dual_size * (1 if problem.penalty is Penalty.BALL else 2)
-    noise = EPSILON * (abs(penalty) + lost * (not hard) + float(np.abs(problem.linear) @ np.abs(theta)))
-    noise += EPSILON * (abs(gain) + abs(conjugate) + steep + float(totals.sum()) * unit * np.sqrt(steep) / 8)
-    unbalanced = float(np.abs(residual).sum()) * reach
-    dual = shrink * (gain - unbalanced) - shrink**2 * loss - noise
-    if not (np.isfinite(dual) and off <= 1e-9 * size):
-        dual = -float("inf")
     floor = 1e-12 * float(layout.cost.sum())
     if problem.homogeneous:
         drive = float(totals.sum()) * unit
         floor = 1e-6 * drive if problem.penalty is Penalty.BALL else 0.5e-12 * drive**2
-        if not (primal < -1e-3 * floor and dual < 0.5 * primal):  # no better than w = 0, whose objective is 0
+        digits = 8 * EPSILON * (lost + float(np.abs(problem.linear) @ np.abs(theta)))
+        if not primal < -max(1e-3 * floor, digits):  # no better than w = 0 with all thresholds at 0
             primal, scale = 0.0, 0.0
+    steep = max(dual_size, 0.0) * (1 if problem.penalty is Penalty.BALL else 2)
+    rounding = abs(gain) + abs(conjugate) + steep + float(totals.sum()) * unit * np.sqrt(steep) / 8
+    unbalanced = float(np.abs(residual).sum()) * (_reach(problem, theta, scores) if scale > 0 else 0.0)
+    dual = shrink * (gain - unbalanced) - shrink**2 * loss - EPSILON * rounding
+    if not (np.isfinite(dual) and off <= 1e-9 * size):
+        dual = -float("inf")
+    if problem.homogeneous and not dual < 0.5 * primal:  # what rounding puts below the bound is no better than w = 0
+        primal, scale = 0.0, 0.0
+    noise = unbalanced + EPSILON * rounding
+    noise += EPSILON * (abs(penalty) + lost * (not hard) + float(np.abs(problem.linear) @ np.abs(theta)))
     residuals = {"flow": off / size if size else 0.0, "violation": violation}
     return CertifiedPoint(
-        float(primal), float(dual), floor, float(noise + unbalanced), theta, a, t, coef, violation, scale, residuals
+        float(primal), float(dual), floor, float(noise), theta, a, t, coef, violation, scale, residuals
     )
 
 

@@ -1,7 +1,7 @@
 """What a violated row or pair costs: one record per charge, with all that solvers and the certificate need of it.
 
-A row is violated by v = offset - sign * (s - theta), a pair by v = margin - (s_i - s_j). The charge phi(v) is convex and
-non-decreasing. Its conjugate phi*(a) = sup_v (a v - phi(v)) is finite for multipliers a (divided by the cost of the
+A row is violated by v = offset - sign * (s - theta), a pair by v = margin - (s_i - s_j). The charge phi(v) is convex
+and non-decreasing. Its conjugate phi*(a) = sup_v (a v - phi(v)) is finite for multipliers a (divided by the cost of the
 slack) in [0, largest], and Fenchel's inequality phi(v) + phi*(a) >= a v is an equality at a = phi'(v).
 
 To add a charge, add a record here and name it in the ``charges`` of the solvers that accept it

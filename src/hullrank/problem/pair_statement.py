@@ -21,8 +21,8 @@ from hullrank.problem.statement import Grade, Point
 class Window:
     """Multipliers of the pairs, as those of the charge at some weights, the hinge smoothed over ``width``.
 
-    ``coef`` are these weights (or kernel coefficients; None: those of the graded point), and ``C``, where it is given, a
-    smaller price at which the multipliers are feasible too.
+    ``coef`` are these weights (or kernel coefficients; None: those of the graded point), and ``C``, where it is given,
+    a smaller price at which the multipliers are feasible too.
     """
 
     width: float

@@ -83,7 +83,7 @@ class PairProblem:
         return self.rows.longest
 
     def window(self, width: float) -> tuple[float, float, float]:
-        """The margins (low, high) of the ramp of a charge with a kink, and the factor that turns it into multipliers."""
+        """The margins (low, high) of the ramp of a kinked charge, and the factor that turns it into multipliers."""
         if self.charge is Charge.SQUARED_HINGE:
             return -np.inf, 1.0, 2 * self.C
         return 1 - width / 2, 1 + width / 2, self.C / width

@@ -207,6 +207,7 @@ class GroupSums:
             ]
 
     def __call__(self, values: Floats) -> Floats:
+        """The sums for given values."""
         rows, X = self.rows, self.rows.X
         if self.slices is not None:
             return np.array([values[own] @ X[samples] for own, samples in self.slices])

@@ -29,9 +29,9 @@ class Point:
 class Solution:
     """The answer of a solver to a statement.
 
-    ``evidence`` is what proves the answer (multipliers, in a form that the statement's ``grade`` understands), ``start``
-    what a next solve may begin from, and ``scores`` those of the samples if the solver knows them in float64. ``status``
-    is the solver's own word, which decides nothing: see ``certificate``.
+    ``evidence`` is what proves the answer (multipliers, in a form that the statement's ``grade`` understands),
+    ``scores`` those of the samples if the solver knows them in float64, and ``start`` what a next solve may begin from.
+    ``status`` is the solver's own word, which decides nothing: see ``certificate``.
     """
 
     point: Point

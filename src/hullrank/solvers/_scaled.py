@@ -108,8 +108,8 @@ class ScaledProblem:
         """A certified point in the units of the statement, and its multipliers."""
         f, homogeneous = self.factor, stated.homogeneous
         scale = certified.scale
-        if homogeneous and -certified.dual <= tol * certified.floor:
-            scale = 0.0  # nothing is better than w = 0
+        if homogeneous:  # w = 0 only where it is proven that nothing is better
+            scale = 0.0 if -certified.dual <= tol * certified.floor else 1.0
         w = point.w * scale * (f if homogeneous else 1 / f)
         theta = certified.thresholds * scale * (f * f if homogeneous else 1.0)
         if stated.penalty is Penalty.BALL and (norm := float(np.linalg.norm(w))) > 0:

@@ -37,7 +37,11 @@ def solve_intervals(
     point, certified = solve_from_start(scaled, start, options) if start is not None else (None, None)
     if point is None or certified is None or certified.relative_gap > options.tol:
         point, certified = _solve(chosen, scaled, options)
-        if certified.relative_gap > options.tol and point.status is not Status.INTERRUPTED and solvers[-1] is not chosen:
+        if (
+            certified.relative_gap > options.tol
+            and point.status is not Status.INTERRUPTED
+            and solvers[-1] is not chosen
+        ):
             chosen = solvers[-1]
             point, certified = _solve(chosen, scaled, options)
     if problem.charge is Charge.HARD and point.status in (Status.STALLED, Status.MAX_ITER):
@@ -87,9 +91,7 @@ def _checked_separable(
 ) -> tuple[Iterate, CertifiedPoint]:
     """A hinge at a huge cost proves that any separator of a hard margin would have an absurd norm."""
     problem = replace(scaled.problem, charge=Charge.HINGE, cost=_INSEPARABLE_COST)
-    soft = replace(
-        scaled, problem=problem, layout=replace(scaled.layout, cost=scaled.layout.cost * _INSEPARABLE_COST)
-    )
+    soft = replace(scaled, problem=problem, layout=replace(scaled.layout, cost=scaled.layout.cost * _INSEPARABLE_COST))
     found, graded = _solve_by_interior_point(soft, 1e-6, 200)
     norm = float(np.linalg.norm(scaled.rows.adjoint(graded.coef)))
     if graded.dual <= 1e6 * max(norm, 1.0):
@@ -163,4 +165,3 @@ register(
         penalties=(Penalty.L2, Penalty.BALL, Penalty.L1),
     ),
 )  # fmt: skip
-

@@ -72,9 +72,9 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
     coef, scores = np.empty(len(order)), np.empty(len(order))
     coef[order], scores[order] = result.coef, result.scores
     theta, found = result.point.thresholds, result.point
-    scale = found.scale
+    scale = 1.0
     if problem.homogeneous and -found.dual <= options.tol * found.floor:
-        scale = 0.0  # nothing is better than the zero function
+        scale = 0.0  # it is proven that nothing is better than the zero function
     if statement.problem.penalty is Penalty.BALL and scale > 0:
         scale = 1 / float(np.sqrt(max(coef @ scores, 1e-300)))
     coef, scores, theta = scale * coef, scale * scores, scale * theta

@@ -59,9 +59,7 @@ class SmoothRows:
         total = float(self.cost @ charge.value(v))
         return RowModel(total, len(v), by_sample, _group_sums(d, groups, layout.n_rows), d, push)
 
-    def multipliers(
-        self, s: Floats, theta: Floats, kept: RowLayout, kept_multipliers: Floats
-    ) -> tuple[Floats, int]:
+    def multipliers(self, s: Floats, theta: Floats, kept: RowLayout, kept_multipliers: Floats) -> tuple[Floats, int]:
         """Multipliers of all rows: the derivative of the charge."""
         return self.scaled.problem.charge.derivative(self._violations(s, theta)), 0
 
@@ -137,7 +135,9 @@ def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, bes
             before, step = value, 1.0
             while True:
                 paying = sorter.sort(s + step * ds, theta + step * dtheta)
-                value = problem.penalty.of(w + step * dw) + float(problem.linear @ (theta + step * dtheta)) + paying.charge
+                value = (
+                    problem.penalty.of(w + step * dw) + float(problem.linear @ (theta + step * dtheta)) + paying.charge
+                )
                 if value <= before * (1 + 1e-12) or step < 1e-6:
                     break
                 step *= 0.5

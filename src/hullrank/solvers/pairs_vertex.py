@@ -19,7 +19,7 @@ MOST_PAIRS = 500  # in the window
 
 
 def vertex(problem: PairProblem, scores: Floats, width: float) -> tuple[Floats, PairCharge, Floats] | None:
-    """Weights, charge and multipliers from the pairs in the window; None where pairs are not listed, or too many in the window."""
+    """Weights, charge and multipliers from the pairs in the window; None where they are not listed, or too many."""
     pairs, rows = problem.pairs, problem.rows
     if problem.charge is not Charge.HINGE or not isinstance(pairs, ListedPairs):
         return None
