@@ -11,9 +11,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, WhiteKernel
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.baselines._assumed_density import Filtered, Posterior, Prior, Selection, filter_greedily
 from hullrank.baselines._ordered_noise import class_probabilities, fit_thresholds, prior_thresholds
 from hullrank.data import Labels, check_rows, check_target, encode_labels

@@ -1,18 +1,18 @@
 """PRank: perceptron ranking with ordered thresholds (Crammer and Singer 2001)."""
 
+from copy import deepcopy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.baselines._perceptron import BLOCK, KernelState, LinearState, gather, like
 from hullrank.data import check_rows, check_target, encode_labels
 from hullrank.exceptions import HullrankError, LabelError
-from hullrank.models.base import OrdinalClassifierMixin, ScoreLineEstimator, fitting
+from hullrank.models.base import OrdinalClassifierMixin, ScoreLineEstimator, fitting, fitting_on
 from hullrank.problem.kernels import kernel_matrix, resolve_gamma
 
 Floats = NDArray[np.float64]
@@ -95,6 +95,8 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         "random_state": ["random_state"],
     }
 
+    _state: LinearState | KernelState
+
     def __init__(
         self,
         epochs: int = 5,
@@ -148,7 +150,7 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
                 raise
         return self._conclude()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fitting_on
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Visit the rows once, in the order given, from where the last call ended.
 
@@ -170,6 +172,7 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         codes = _codes(values, known)
         if first:
             self._begin(X, known)
+        self._state = deepcopy(self._state)  # rows are visited in place, and an error must not leave half of them
         self._pass(X, codes, self.t_ + np.arange(len(codes)))
         return self._conclude()
 
@@ -192,7 +195,7 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         tracks = 2 if self.average else 1
         thresholds = np.zeros((2, len(classes) - 1))
         if self.kernel == "linear":
-            self._state: Any = LinearState(np.zeros((tracks, X.shape[1])), thresholds)
+            self._state = LinearState(np.zeros((tracks, X.shape[1])), thresholds)
             return
         kernel = {"kernel": self.kernel, "degree": self.degree, "coef0": self.coef0}
         kernel["gamma"] = resolve_gamma(self.gamma, X)

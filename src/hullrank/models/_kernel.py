@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import Samples
 from hullrank.exceptions import HullrankError
 from hullrank.problem.intervals import IntervalProblem
@@ -98,8 +98,6 @@ class KernelMixin:
 
     def _store_weights(self, samples: Samples, coef: Floats) -> None:
         """``coef_`` of a linear score, else as in SVC: the samples with a coefficient, class by class."""
-        for name in ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_"):
-            vars(self).pop(name, None)
         rows = vars(self).pop("_rows")
         if not self._has_kernel:
             self.coef_ = coef

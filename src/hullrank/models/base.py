@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank._sklearn import fit_context
 from hullrank.data import check_rows
 from hullrank.exceptions import ConvergenceWarning
 from hullrank.metrics import scoring_order, wmw_score
@@ -20,11 +21,24 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def fitting(fit: Fit) -> Fit:
-    """Decorate ``fit``: parameters are validated first, and an error leaves the estimator as it was."""
+    """Decorate ``fit``: it starts without the attributes of an earlier fit, and an error brings them back.
 
+    Parameters are validated first. Only what a warm start needs outlives a new fit.
+    """
+    return _all_or_nothing(fit, afresh=True)
+
+
+def fitting_on(partial_fit: Fit) -> Fit:
+    """Decorate ``partial_fit``: it goes on from the fitted attributes, and an error leaves them as they were."""
+    return _all_or_nothing(partial_fit, afresh=False)
+
+
+def _all_or_nothing(fit: Fit, *, afresh: bool) -> Fit:
     @wraps(fit)
     def all_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
+        if afresh:
+            _forget(self)
         try:
             return fit(self, *args, **kwargs)
         except BaseException:
@@ -32,7 +46,18 @@ def fitting(fit: Fit) -> Fit:
             vars(self).update(before)
             raise
 
-    return _fit_context(prefer_skip_nested_validation=True)(all_or_nothing)
+    return fit_context(prefer_skip_nested_validation=True)(all_or_nothing)
+
+
+def _forget(estimator: Any) -> None:
+    """Drop the fitted attributes, whose names end with an underscore, and the start of a warm start not asked for.
+
+    Other private names stay: every fit writes its own anew, and scikit-learn keeps routing and callbacks under some.
+    """
+    for name in list(vars(estimator)):
+        fitted = name.endswith("_") and not name.startswith("_")
+        if fitted or (name == "_warm" and not estimator.warm_start):
+            delattr(estimator, name)
 
 
 def warn_unless_converged(certificate: Certificate, tol: float, suspect: str = "raise max_iter or tol") -> None:

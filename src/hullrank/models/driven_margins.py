@@ -5,8 +5,8 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import Samples
 from hullrank.exceptions import InfeasibleParameterError
 from hullrank.models.base import fitting

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exact.mip import rank_program
 from hullrank.exact.portfolio import METHODS, solve_exact

@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import Samples
 from hullrank.models._kernel import KERNEL_CONSTRAINTS
 from hullrank.models.base import RankerMixin, fitting

@@ -3,8 +3,7 @@
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.models._kernel import KERNEL_CONSTRAINTS
 from hullrank.models.base import OrdinalClassifierMixin, fitting
 from hullrank.models.intervals import EQUAL_SCORES, IntervalEstimator, has_collapsed, warn_collapsed

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
 from hullrank.metrics import swapped_pairs
@@ -45,9 +45,6 @@ class PairRanker(KernelMixin, RankerMixin, ScoreLineEstimator):
 
     def _learn(self, X: Any, weights: Floats, rows: Ints, pairs: Pairs) -> None:
         """Solve over the pairs among ``rows`` of X, and store the answer."""
-        for name in ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_", "gamma_"):
-            if hasattr(self, name):
-                delattr(self, name)
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "verbose": self.verbose}
         if self._has_kernel:
             rank = NYSTROEM_RANK if isinstance(self.approximation, str) else self.approximation
