@@ -1,7 +1,7 @@
 """PRank: perceptron ranking with ordered thresholds (Crammer and Singer 2001)."""
 
 from copy import deepcopy
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state, gen_batches
 from hullrank._sklearn import Interval, StrOptions
 from hullrank.baselines._perceptron import BLOCK, KernelState, LinearState, gather, like
 from hullrank.data import check_rows, check_target, encode_labels
-from hullrank.exceptions import HullrankError, LabelError
+from hullrank.exceptions import LabelError
+from hullrank.models._constraints import KERNEL_CONSTRAINTS
 from hullrank.models.base import OrdinalClassifierMixin, ScoreLineEstimator, fitting, fitting_on
 from hullrank.problem.kernels import kernel_matrix, resolve_gamma
 
@@ -87,9 +88,9 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         "shuffle": ["boolean"],
         "average": ["boolean"],
         "kernel": [StrOptions({"linear", "rbf", "poly", "sigmoid", "laplacian"}), callable],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
+        "gamma": KERNEL_CONSTRAINTS["gamma"],
         "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        "coef0": KERNEL_CONSTRAINTS["coef0"],
         "budget": [Interval(Integral, 1, None, closed="left"), None],
         "classes": ["array-like", None],
         "random_state": ["random_state"],
@@ -224,8 +225,6 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
             self.coef_ = coef
         else:
             self.support_vectors_, self.dual_coef_ = state.rows, coef
-        if not np.isfinite(coef).all():
-            raise HullrankError("the coefficients overflowed; scale the features, e.g. by StandardScaler")
         return self
 
     def _scores(self, X: Any) -> Floats:

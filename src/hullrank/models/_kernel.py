@@ -1,31 +1,20 @@
 """Kernels for the class-based estimators: parameters, the Gram matrix, support vectors, scores in bounded memory."""
 
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import Samples
 from hullrank.exceptions import HullrankError
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.kernel_factor import factor_kernel
-from hullrank.problem.kernels import KERNELS, Gram, check_gram, kernel_matrix, resolve_gamma
+from hullrank.problem.kernel_factor import basis_size, factor_kernel
+from hullrank.problem.kernels import Gram, check_gram, kernel_matrix, resolve_gamma
 from hullrank.solvers.base import Solution
 
 Floats = NDArray[np.float64]
 
-KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
-    "kernel": [StrOptions(set(KERNELS)), callable],
-    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-    "degree": [Interval(Integral, 0, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
-    "cache_size": [Interval(Real, 0, None, closed="neither")],
-    "approximation": [StrOptions({"nystroem"}), Interval(Integral, 1, None, closed="left"), None],
-}
-NYSTROEM_RANK = 1000
 _FEW = 30  # dimensions up to which the range of nu and C takes account of a kernel's space
 _BLOCK = 4_000_000  # kernel values held at a time while predicting (32 MB)
 
@@ -74,7 +63,7 @@ class KernelMixin:
 
         if problem.l1:
             raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")
-        rank = NYSTROEM_RANK if isinstance(self.approximation, str) else self.approximation
+        rank = basis_size(self.approximation)
         if self._coefficient_norm and rank is not None:
             raise HullrankError("norm='coefficient' needs the whole kernel matrix; use approximation=None")
         gram = self._gram(samples)

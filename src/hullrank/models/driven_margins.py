@@ -1,17 +1,17 @@
 """Ordinal classification whose margins a linear term drives: nu margin, sum of margins (Shashua and Levin 2002)."""
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from hullrank._sklearn import Interval, StrOptions
+from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.exceptions import InfeasibleParameterError
+from hullrank.models._constraints import CLASS_CONSTRAINTS, positive
 from hullrank.models.base import fitting
 from hullrank.models.intervals import has_collapsed, warn_collapsed
-from hullrank.models.margins import SOLVER_CONSTRAINTS, MarginClassifier
+from hullrank.models.margins import MarginClassifier
 from hullrank.problem.certificate import Status
 from hullrank.problem.intervals import IntervalProblem, nu_margin_problem, nu_row_weight, sum_of_margins_problem
 from hullrank.solvers.base import Solution
@@ -86,8 +86,8 @@ class NuMarginClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "nu": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        **SOLVER_CONSTRAINTS,
+        "nu": [positive(), StrOptions({"auto"})],
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(
@@ -251,8 +251,8 @@ class SumOfMarginsClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        **SOLVER_CONSTRAINTS,
+        "C": [positive(), StrOptions({"auto"})],
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(

@@ -7,7 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 
-from hullrank.data import Labels, Samples, check_rows, check_target, check_weights, distinct_labels, encode_labels
+from hullrank.data import (
+    Labels,
+    Samples,
+    check_rows,
+    check_target,
+    check_weight_sizes,
+    check_weights,
+    distinct_labels,
+    encode_labels,
+)
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._kernel import KernelMixin
 from hullrank.models.base import ScoreLineEstimator, warn_unless_converged
@@ -50,6 +59,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
                     "weights must be positive and finite"
                 )
             weights = weights * per_class[labels.codes]
+            check_weight_sizes(weights, "sample_weight times class_weight", kept)
         return labels, graph, Samples(X, labels.codes, weights, len(labels.classes))
 
     def _solve(self, problem: IntervalProblem, order: OrderGraph, samples: Samples) -> Solution:

@@ -1,22 +1,14 @@
 """Ordinal classification with ordered thresholds and a fixed margin (Shashua and Levin 2002)."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from hullrank._sklearn import Interval, StrOptions
-from hullrank.models._kernel import KERNEL_CONSTRAINTS
+from hullrank._sklearn import StrOptions
+from hullrank.models._constraints import CLASS_CONSTRAINTS, HardMargin, positive
 from hullrank.models.base import OrdinalClassifierMixin, fitting
 from hullrank.models.intervals import EQUAL_SCORES, IntervalEstimator, has_collapsed, warn_collapsed
 from hullrank.problem.intervals import Charge, fixed_margin_problem
 
 CHARGES = {"hinge": Charge.HINGE, "squared_hinge": Charge.SQUARED_HINGE}
-SOLVER_CONSTRAINTS: dict[str, list[Any]] = {
-    "classes": ["array-like", None],
-    **KERNEL_CONSTRAINTS,
-    "tol": [Interval(Real, 0, None, closed="neither")],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "verbose": ["verbose"],
-}
 
 
 class MarginClassifier(OrdinalClassifierMixin, IntervalEstimator):
@@ -110,12 +102,12 @@ class FixedMarginClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="right")],
+        "C": [positive(), HardMargin()],
         "loss": [StrOptions(set(CHARGES))],
         "thresholds": [StrOptions({"immediate", "all"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "warm_start": ["boolean"],
-        **SOLVER_CONSTRAINTS,
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(

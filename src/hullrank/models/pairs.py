@@ -1,6 +1,6 @@
 """Rankers over pairs of samples: all pairs without storing one, or a few random pairs of every sample."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,8 +11,10 @@ from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
 from hullrank.metrics import swapped_pairs
-from hullrank.models._kernel import KERNEL_CONSTRAINTS, NYSTROEM_RANK, KernelMixin
+from hullrank.models._constraints import KERNEL_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
+from hullrank.models._kernel import KernelMixin
 from hullrank.models.base import RankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.problem.kernel_factor import NYSTROEM_RANK, basis_size
 from hullrank.problem.kernels import Gram, resolve_gamma
 from hullrank.problem.pair_sets import Pairs
 from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
@@ -29,12 +31,10 @@ class PairRanker(KernelMixin, RankerMixin, ScoreLineEstimator):
     """What rankers over pairs share: the linear or kernel problem over some pairs, solved and stored."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [positive()],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         **{name: KERNEL_CONSTRAINTS[name] for name in ("approximation", "kernel", "gamma", "degree", "coef0")},
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
+        **SOLVER_CONSTRAINTS,
     }
 
     def _check(self, X: Any, y: Any, qid: Any) -> tuple[Any, Ints, Ints]:
@@ -47,9 +47,9 @@ class PairRanker(KernelMixin, RankerMixin, ScoreLineEstimator):
         """Solve over the pairs among ``rows`` of X, and store the answer."""
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "verbose": self.verbose}
         if self._has_kernel:
-            rank = NYSTROEM_RANK if isinstance(self.approximation, str) else self.approximation
             gram = self._pair_gram(X, weights).take(rows)
-            solution = solve_kernel_pairs(gram, pairs, C=float(self.C), loss=self.loss, rank=rank, **options)
+            options["rank"] = basis_size(self.approximation)
+            solution = solve_kernel_pairs(gram, pairs, C=float(self.C), loss=self.loss, **options)
             self._store_expansion(X, rows, solution.coef)
         else:
             part = X if len(rows) == X.shape[0] else X[rows]

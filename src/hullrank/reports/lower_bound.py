@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
-from hullrank.models._kernel import NYSTROEM_RANK
 from hullrank.problem.certificate import Certificate, Status, kernel_remainder, pair_bounds
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.kernel_factor import factor_kernel
+from hullrank.problem.kernel_factor import basis_size, factor_kernel
 from hullrank.problem.pairs import PairProblem
 from hullrank.reports.restated import IntervalStatement, PairStatement
 from hullrank.solvers.intervals import solve_intervals
@@ -41,7 +40,7 @@ def bound_intervals(statement: IntervalStatement, objective: float) -> LowerBoun
         return _bound_linear(model, statement.problem, samples, statement.coef, statement.theta, objective)
     if model.approximation is None:
         return _bound_kernel(statement)
-    factor = factor_kernel(statement.gram(), _rank(model))
+    factor = factor_kernel(statement.gram(), basis_size(model.approximation))
     linear = Samples(factor.L, samples.codes, samples.weights, samples.n_classes)
     theta = statement.theta.copy()
     theta[: statement.problem.n_thresholds] -= statement.gram().times(statement.coef)[factor.centre]
@@ -83,7 +82,7 @@ def bound_pairs(statement: PairStatement) -> LowerBound:
     """For a model over pairs: Newton's method from its weights, in a window narrow enough for its tolerance."""
     model = statement.twin
     options = {"tol": model.tol, "max_iter": model.max_iter}
-    factor = factor_kernel(statement.gram(), _rank(model)) if model._has_kernel else None
+    factor = factor_kernel(statement.gram(), basis_size(model.approximation)) if model._has_kernel else None
     X = statement.X[statement.rows] if factor is None else factor.L
     w = statement.coef if factor is None else factor.L.T @ statement.coef
     problem = PairProblem(X, statement.pairs, float(model.C), model.loss)
@@ -101,10 +100,6 @@ def bound_pairs(statement: PairStatement) -> LowerBound:
     if model.approximation is not None and len(factor.pivots) < len(factor.L):
         return LowerBound(bound, scope=f"the kernel approximated on {len(factor.pivots)} samples", warm=warm)
     return LowerBound(bound - kernel_remainder(multipliers, factor.residual), warm=warm)
-
-
-def _rank(model: Any) -> int | None:
-    return NYSTROEM_RANK if isinstance(model.approximation, str) else model.approximation
 
 
 def _cold(certificate: Certificate) -> LowerBound:
