@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import fit_context
 from hullrank.data import check_rows
 from hullrank.exceptions import ConvergenceWarning
-from hullrank.metrics import scoring_order, wmw_score
+from hullrank.metrics import scoring_order, swapped_pairs, wmw_score
 from hullrank.problem.certificate import Certificate, Status
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -138,6 +138,28 @@ class RankerMixin:
         score : float in [0, 1]; NaN with a warning when no pair can be compared
         """
         return wmw_score(y, self.predict(X), order=scoring_order(self, y), sample_weight=sample_weight)
+
+
+class PairRankerMixin(RankerMixin):
+    """A ranker over pairs of samples; its own score is pair accuracy within queries."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
+        """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            A pair weighs the product of its samples' weights.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids; only pairs within a query count.
+
+        Returns
+        -------
+        score : float in [0, 1]; NaN with a warning when no pair can be compared
+        """
+        return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
 
 
 class OrdinalClassifierMixin(ClassifierMixin):

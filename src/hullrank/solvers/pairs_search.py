@@ -20,6 +20,7 @@ from hullrank._progress import tell
 from hullrank.problem.certificate import Status
 from hullrank.problem.pair_sets import Floats, PairsAt
 from hullrank.problem.pairs import PairCharge, PairProblem
+from hullrank.solvers._conjugate_gradients import conjugate_gradients
 from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
@@ -200,7 +201,7 @@ class PairSearch:
     def _direction(self, gradient: Floats, window: Window) -> Floats:
         """Minus the gradient divided by I + slope X'LX, L over the pairs in the window."""
         if len(gradient) > DENSE_COLUMNS:
-            return _conjugate_gradients(self.problem.X, self.point.charge.at, gradient, window, self._column_variance)
+            return self._iterated(gradient, *window)
         if self.factor is None:
             self.factor = cho_factor(self._hessian(*window))
         return -cho_solve(self.factor, gradient)
@@ -219,30 +220,19 @@ class PairSearch:
         gram[np.diag_indices(n)] += 1.0
         return gram
 
+    def _iterated(self, gradient: Floats, low: float, high: float, slope: float) -> Floats:
+        """The direction by conjugate gradients, preconditioned by a guess of the diagonal."""
+        X, at = self.problem.X, self.point.charge.at
+        diagonal = 1.0 + 2.0 * slope * at.ramp(low, high).inside * self._column_variance
+
+        def product(v: Floats) -> Floats:
+            return v + slope * (X.T @ at.laplacian(low, high, X @ v))
+
+        return conjugate_gradients(product, -gradient, 1.0 / diagonal, tol=RESIDUAL, max_iter=500)
+
     @cached_property
     def _column_variance(self) -> Floats:
         X = self.problem.X
         squares = X.multiply(X) if sp.issparse(X) else X * X
         means = np.asarray(X.mean(axis=0)).ravel()
         return np.maximum(np.asarray(squares.mean(axis=0)).ravel() - means**2, 0.0)
-
-
-def _conjugate_gradients(X: Any, at: PairsAt, gradient: Floats, window: Window, variance: Floats) -> Floats:
-    """Direction -(I + slope X'LX)^-1 gradient, preconditioned by a guess of the diagonal."""
-    low, high, slope = window
-    scale = 1.0 / (1.0 + 2.0 * slope * at.ramp(low, high).inside * variance)
-    direction, residual = np.zeros_like(gradient), -gradient
-    step = scale * residual
-    product = float(residual @ step)
-    enough = RESIDUAL**2 * product
-    for _ in range(500):
-        image = step + slope * (X.T @ at.laplacian(low, high, X @ step))
-        length = product / float(step @ image)
-        direction += length * step
-        residual -= length * image
-        scaled = scale * residual
-        product, last = float(residual @ scaled), product
-        if product <= enough:
-            break
-        step = scaled + product / last * step
-    return direction
