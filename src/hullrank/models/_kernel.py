@@ -1,29 +1,18 @@
 """Kernels for the class-based estimators: parameters, the Gram matrix, support vectors, scores in bounded memory."""
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from hullrank.data import Samples
 from hullrank.exceptions import HullrankError
-from hullrank.problem.kernel_factor import factor_kernel
+from hullrank.problem.kernel_factor import basis_size, factor_kernel
 from hullrank.problem.kernel_space import KernelSpace
-from hullrank.problem.kernels import KERNELS, Gram, check_gram, kernel_matrix, resolve_gamma
+from hullrank.problem.kernels import Gram, check_gram, kernel_matrix, resolve_gamma
 
 Floats = NDArray[np.float64]
 
-KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
-    "kernel": [StrOptions(set(KERNELS)), callable],
-    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-    "degree": [Interval(Integral, 0, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
-    "cache_size": [Interval(Real, 0, None, closed="neither")],
-    "approximation": [StrOptions({"nystroem"}), Interval(Integral, 1, None, closed="left"), None],
-}
-NYSTROEM_RANK = 1000
 _FEW = 30  # dimensions up to which the range of nu and C takes account of a kernel's space
 _BLOCK = 4_000_000  # kernel values held at a time while predicting (32 MB)
 
@@ -66,7 +55,7 @@ class KernelMixin:
         """
         if not self._has_kernel:
             return None
-        rank = nystroem_rank(self.approximation)
+        rank = basis_size(self.approximation)
         if self._coefficient_norm and rank is not None:
             raise HullrankError("norm='coefficient' needs the whole kernel matrix; use approximation=None")
         if self.kernel == "precomputed":
@@ -131,8 +120,3 @@ class KernelMixin:
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
-
-
-def nystroem_rank(approximation: int | str | None) -> int | None:
-    """The number of samples that span an approximate kernel, from the parameter ``approximation``."""
-    return NYSTROEM_RANK if isinstance(approximation, str) else approximation

@@ -1,16 +1,16 @@
 """Ordinal classification whose margins a linear term drives: nu margin, sum of margins (Shashua and Levin 2002)."""
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.exceptions import InfeasibleParameterError
+from hullrank.models._constraints import CLASS_CONSTRAINTS, positive
 from hullrank.models.intervals import has_collapsed, warn_collapsed
-from hullrank.models.margins import SOLVER_CONSTRAINTS, MarginClassifier
+from hullrank.models.margins import MarginClassifier
 from hullrank.order import OrderGraph
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem, nu_margin_problem, nu_row_weight, sum_of_margins_problem
@@ -87,8 +87,8 @@ class NuMarginClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "nu": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        **SOLVER_CONSTRAINTS,
+        "nu": [positive(), StrOptions({"auto"})],
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(
@@ -241,8 +241,8 @@ class SumOfMarginsClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        **SOLVER_CONSTRAINTS,
+        "C": [positive(), StrOptions({"auto"})],
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(

@@ -1,15 +1,14 @@
 """Convex-hull ranking (Fung, Rosales and Krishnapuram 2005) on any acyclic order between classes."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
-from hullrank.models._kernel import KERNEL_CONSTRAINTS
+from hullrank.models._constraints import CLASS_CONSTRAINTS, HardMargin, positive
 from hullrank.models.base import RankerMixin
 from hullrank.models.intervals import IntervalEstimator, are_crossed, warn_collapsed
 from hullrank.order import OrderGraph
@@ -112,18 +111,14 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
     _discrete: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "order": "no_validation",  # type: ignore[dict-item]
-        "C": [Interval(Real, 0, None, closed="right")],
+        "C": [positive(), HardMargin()],
         "loss": [StrOptions(set(LOSSES))],
         "intervals": [StrOptions({"proper", "free"})],
         "slack": [StrOptions({"sample", "edge"})],
         "penalty": [StrOptions({"l2", "l1"})],
-        "classes": ["array-like", None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "norm": [StrOptions({"rkhs", "coefficient"})],
-        **KERNEL_CONSTRAINTS,
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(

@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from hullrank.data import Labels, Samples, check_rows, check_target, check_weights, distinct_labels, encode_labels
+from hullrank.data import (
+    Labels,
+    Samples,
+    check_rows,
+    check_target,
+    check_weight_sizes,
+    check_weights,
+    distinct_labels,
+    encode_labels,
+)
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._kernel import KernelMixin
 from hullrank.models.base import ScoreLineEstimator, fitting, warn_unless_converged
@@ -133,6 +142,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
                     "weights must be positive and finite"
                 )
             weights = weights * per_class[labels.codes]
+            check_weight_sizes(weights, "sample_weight times class_weight", kept)
         return labels, graph, Samples(X, labels.codes, weights, len(labels.classes)), kept
 
     def _solve(self, statement: IntervalStatement) -> Solution:

@@ -1,14 +1,13 @@
 """Ordinal classification with ordered thresholds and a fixed margin (Shashua and Levin 2002)."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
-from hullrank.models._kernel import KERNEL_CONSTRAINTS
+from hullrank.models._constraints import CLASS_CONSTRAINTS, HardMargin, positive
 from hullrank.models.base import OrdinalClassifierMixin
 from hullrank.models.intervals import IntervalEstimator
 from hullrank.order import OrderGraph
@@ -16,14 +15,6 @@ from hullrank.problem.charges import LOSSES
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem, fixed_margin_problem
 from hullrank.problem.kernel_space import KernelSpace
-
-SOLVER_CONSTRAINTS: dict[str, list[Any]] = {
-    "classes": ["array-like", None],
-    **KERNEL_CONSTRAINTS,
-    "tol": [Interval(Real, 0, None, closed="neither")],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "verbose": ["verbose"],
-}
 
 
 class MarginClassifier(OrdinalClassifierMixin, IntervalEstimator):
@@ -120,12 +111,12 @@ class FixedMarginClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="right")],
+        "C": [positive(), HardMargin()],
         "loss": [StrOptions(set(LOSSES))],
         "thresholds": [StrOptions({"immediate", "all"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "warm_start": ["boolean"],
-        **SOLVER_CONSTRAINTS,
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(

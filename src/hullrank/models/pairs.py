@@ -1,21 +1,22 @@
 """Rankers over pairs of samples: all pairs without storing one, or a few random pairs of every sample."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
-from hullrank.metrics import swapped_pairs
-from hullrank.models._kernel import KERNEL_CONSTRAINTS, NYSTROEM_RANK, KernelMixin
-from hullrank.models.base import RankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.models._constraints import KERNEL_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
+from hullrank.models._kernel import KernelMixin
+from hullrank.models.base import PairRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.problem.charges import LOSSES, charge_named
+from hullrank.problem.kernel_factor import NYSTROEM_RANK
 from hullrank.problem.pair_sets import Pairs
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.pairs import every_pair, random_pairs
@@ -29,16 +30,14 @@ Ints = NDArray[np.int64]
 GRAM_ROWS = 20_000  # rows up to which a kernel matrix is factored whole; it then takes 3.2 GB
 
 
-class PairRanker(KernelMixin, RankerMixin, ScoreLineEstimator):
+class PairRanker(KernelMixin, PairRankerMixin, ScoreLineEstimator):
     """What rankers over pairs share: the linear or kernel problem over some pairs, solved and stored."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [positive()],
         "loss": [StrOptions(set(LOSSES))],
         **{name: KERNEL_CONSTRAINTS[name] for name in ("approximation", "kernel", "gamma", "degree", "coef0")},
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
+        **SOLVER_CONSTRAINTS,
     }
 
     def candidate(self, statement: PairStatement) -> Point:
@@ -85,24 +84,6 @@ class PairRanker(KernelMixin, RankerMixin, ScoreLineEstimator):
         grade = statement.grade(self.candidate(statement), solution.evidence)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
-        """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            A pair weighs the product of its samples' weights.
-        qid : array-like of shape (n_samples,), default=None
-            Query ids; only pairs within a query count.
-
-        Returns
-        -------
-        score : float in [0, 1]; NaN with a warning when no pair can be compared
-        """
-        return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
 
 
 class SwappedPairsRanker(PairRanker):

@@ -20,6 +20,7 @@ from hullrank.problem.kernels import Gram
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
+NYSTROEM_RANK = 1000  # pivots of approximation="nystroem"
 _NEGLIGIBLE = 1e-13  # of the largest diagonal entry
 
 
@@ -43,6 +44,11 @@ class KernelFactor:
         coef[self.centre] = 0.0
         coef[self.centre] = -coef.sum()
         return coef
+
+
+def basis_size(approximation: int | str | None) -> int | None:
+    """The number of pivots that an estimator's parameter ``approximation`` asks for; None is as many as there are."""
+    return NYSTROEM_RANK if isinstance(approximation, str) else approximation
 
 
 def factor_kernel(gram: Gram, rank: int | None = None) -> KernelFactor:

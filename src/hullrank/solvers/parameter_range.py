@@ -48,7 +48,11 @@ def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
 def _largest_drive(
     problem: IntervalProblem, lines: sp.csr_array, limits: Floats, balance: sp.csr_array | None
 ) -> float:
-    """Maximise k subject to k linear + lines'x = 0, balance'x = 0, 0 <= x <= limits."""
+    """Maximise k subject to k linear + lines'x = 0, balance'x = 0, 0 <= x <= limits.
+
+    HiGHS has absolute tolerances, so the unit of the program is the largest finite limit, rounded to a power of two.
+    """
+    unit = 2.0 ** np.round(np.log2(limits.max(initial=0.0, where=np.isfinite(limits))))
     flow = sp.hstack([sp.csr_array(problem.linear[:, None]), lines.T])
     if balance is not None:
         still = sp.hstack([sp.csr_array((balance.shape[1], 1)), balance.T])
@@ -56,9 +60,9 @@ def _largest_drive(
     equations = np.zeros(flow.shape[0])
     c = np.zeros(flow.shape[1])
     c[0] = -1.0
-    upper = np.append(np.inf, limits)
+    upper = np.append(np.inf, limits / unit)
     answer = solve_lp(c, flow.tocsc(), equations, equations, np.zeros(len(c)), upper)
-    return max(0.0, float(answer.x[0])) if len(answer.x) else 0.0
+    return max(0.0, float(unit * answer.x[0])) if len(answer.x) else 0.0
 
 
 def _thin(samples: Samples) -> Samples:
