@@ -22,10 +22,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from judge import judge
+from judge import KINDS, judge
 from random_problems import NAMES, random_case
-
-KINDS = ("crash", "slow", "refused", "scores", "primal", "precision", "dual", "status", "floor", "finite")
 
 
 def work(pipe, only, limit):
@@ -110,8 +108,8 @@ def main():
         spent, failed = spent + seconds, failed + bool(failures)
         for kind, detail in failures:
             print(f"{kind:9}  {detail}\n           {words}", flush=True)
-    columns = ["problems", "graded", "converged", "refused", "blunt"]
-    heads = ["problems", "graded", "converged", "refused", "blunt", *(f"!{kind}" for kind in KINDS)]
+    columns = ["problems", "graded", "converged", "declined", "blunt"]
+    heads = ["problems", "graded", "converged", "declined", "blunt", *(f"!{kind}" for kind in KINDS)]
     print(f"\n{'estimator':24}" + "".join(f"{head:>11}" for head in heads))
     for name, row in counts.items():
         if row["problems"]:

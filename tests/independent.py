@@ -76,13 +76,19 @@ def charge_of(name, z):
     return miss * miss if name == "squared_hinge" else miss
 
 
+def score_errors(st, w):
+    """The scores of weights (or kernel coefficients) w, and how far scores in float64 may be from them."""
+    w, F = np.asarray(w, Long), np.asarray(st.features, Long)
+    error = EPS * (F.shape[1] + 3) * (np.abs(F) @ np.abs(w))
+    return F @ w, error + (st.doubt @ np.abs(w) if np.ndim(st.doubt) else 0)
+
+
 def evaluate(st, w, theta, scores=None):
-    """The objective of weights (or kernel coefficients) w and thresholds on the data as given."""
+    """The objective of weights (or kernel coefficients) w and thresholds on the data as given, or at given scores."""
     w, theta = np.asarray(w, Long), np.asarray(theta, Long)
-    F, size = st.features.astype(Long), np.abs(w)
-    exact = F @ w if scores is None else np.asarray(scores, Long)
-    spread = np.abs(F) @ size
-    error = EPS * (F.shape[1] + 3) * spread + (st.doubt @ size if np.ndim(st.doubt) else 0)
+    size = np.abs(w)
+    exact, error = score_errors(st, w)
+    exact = exact if scores is None else np.asarray(scores, Long)
     rho = theta[-1] if st.has_rho else Long(0)
     places = np.concatenate([exact, theta, [Long(0)]])
     doubts = np.concatenate([error, 2 * EPS * np.abs(theta), [Long(0)]])
