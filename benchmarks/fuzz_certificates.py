@@ -103,7 +103,8 @@ def main():
     seeds = range(options.seed, options.seed + options.problems)
     for _, name, words, outcome, status, blunt, failures, seconds in run(seeds, options.jobs, options.only, options.limit):
         row = counts[name]
-        row.update(["problems", outcome, *(["converged"] if status == "converged" else []), *(["blunt"] if blunt else [])])
+        outcomes = [outcome] if outcome in ("graded", "declined") else []
+        row.update(["problems", *outcomes, *(["converged"] if status == "converged" else []), *(["blunt"] if blunt else [])])
         row.update({kind for kind, _ in failures})
         spent, failed = spent + seconds, failed + bool(failures)
         for kind, detail in failures:

@@ -195,7 +195,7 @@ def _judge_status(verdict, model, allowed, warned):
     certificate = model.certificate_
     primal, dual, floor = float(certificate.primal), float(certificate.dual), float(certificate.floor)
     tol, largest = getattr(model, "tol", 1e-9), max(abs(primal), abs(dual))
-    if floor > max(largest, allowed):
+    if floor > max(largest, allowed) > 0:
         verdict.fail("floor", f"floor {floor:.3g} above the objective {largest:.3g} (allowed {allowed:.3g})")
     scale = max(largest, min(floor, allowed))
     gap = (primal - dual) / scale if scale > 0 else 0.0
@@ -217,6 +217,7 @@ def _allowed_floor(st):
     if not st.homogeneous:
         return 0.0
     F = np.asarray(st.features, np.longdouble)
-    F = F - F.mean(axis=0)
-    square = np.trace(F - F.mean(axis=1)[:, None]) if st.is_kernel else (F**2).sum()
-    return 2e-12 * float(square / st.m) * float(st.cost.sum()) ** 2
+    centred = F - F.mean(axis=0)
+    whole = np.abs(np.trace(F)) if st.is_kernel else (F**2).sum()
+    square = np.trace(centred - centred.mean(axis=1)[:, None]) if st.is_kernel else (centred**2).sum()
+    return 2e-12 * float((square + 1e-15 * whole) / st.m) * float(st.cost.sum()) ** 2
