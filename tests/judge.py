@@ -114,6 +114,8 @@ def _falsely_refused(restated, error):
         values = np.linalg.eigvalsh(restated.features()[0].astype(float))
         sound = values[0] > -1e-12 * values[-1]
         return f"smallest eigenvalue {values[0]:.2g}, largest {values[-1]:.2g}" if sound else None
+    if "are equal" in str(error) and not np.ptp(restated.case.X, axis=0).any():
+        return None
     if not isinstance(error, NotSeparableError | InfeasibleParameterError):
         return "not a reason that these problems can have"
     best = optimum(restated.statement())
@@ -170,14 +172,13 @@ def _judge_primal(verdict, restated, st, point, value, primal):
         return
     off, size = primal - value.value, abs(value.value)
     free = restated.case.params.get("slack") == "edge" and not hasattr(restated.model, "edge_thresholds_")
-    doubt = EXACT * size + 2 * value.error
+    doubt = EXACT * size + 2 * value.error + 1e-3 * _zero(st)
     if not off >= -doubt or (off > doubt and not free):
         share = off / max(size, 1e-300)
         verdict.fail("primal", f"claims {primal:.12g}, costs {value.value:.12g} (off by {share:.2g})")
     rough = _attained(st, evaluate(st, *point, scores=restated.scores())).value
     tol = max(getattr(restated.model, "tol", 1e-9), 1e-12)
-    zero = 1e-3 * float(np.sum(st.cost)) if st.penalty == "box" else np.sqrt(_allowed_floor(st))
-    if verdict.status == "converged" and abs(rough - value.value) > 10 * tol * max(size, zero):
+    if verdict.status == "converged" and abs(rough - value.value) > 10 * tol * max(size, _zero(st)):
         words = f"converged at tol {tol:g}, but the objective is {rough:.9g} in float64"
         verdict.fail("precision", f"{words}, {value.value:.9g} in extended precision")
 
@@ -195,7 +196,7 @@ def _judge_status(verdict, model, allowed, warned):
     certificate = model.certificate_
     primal, dual, floor = float(certificate.primal), float(certificate.dual), float(certificate.floor)
     tol, largest = getattr(model, "tol", 1e-9), max(abs(primal), abs(dual))
-    if floor > max(largest, allowed) > 0:
+    if floor > max(largest, allowed) and largest > 0:
         verdict.fail("floor", f"floor {floor:.3g} above the objective {largest:.3g} (allowed {allowed:.3g})")
     scale = max(largest, min(floor, allowed))
     gap = (primal - dual) / scale if scale > 0 else 0.0
@@ -204,6 +205,12 @@ def _judge_status(verdict, model, allowed, warned):
         verdict.fail("status", f"{certificate.status} at a relative gap of {gap:.3g} (tol {tol:g})")
     if warned == converged:
         verdict.fail("status", f"{certificate.status} {'with' if warned else 'without'} a ConvergenceWarning")
+
+
+def _zero(st):
+    """The floor in the units of the statement: for the sum of margins v, where the certificate has v^2 / 2."""
+    floor = _allowed_floor(st)
+    return np.sqrt(2 * floor) if st.penalty == "ball" else 0.0 if st.penalty == "box" else floor
 
 
 def _allowed_floor(st):
