@@ -143,9 +143,8 @@ def kernel_values(X, kernel, *, gamma=1.0, degree=3, coef0=0.0):
         apart = np.abs(X[:, None, :] - X[None, :, :])
         distance = (apart**2).sum(axis=2) if kernel == "rbf" else apart.sum(axis=2)
         K = np.exp(-gamma * distance)
-        far = X - X.mean(axis=0)
-        length = (far**2).sum(axis=1) if kernel == "rbf" else np.zeros(len(X))
-        doubt = K * EPS * (4 + (X.shape[1] + 8) * gamma * (distance + length[:, None] + length[None, :]))
+        far = 2 * distance.max() if kernel == "rbf" else 0.0  # |x|^2 + |y|^2 - 2 x.y, x and y from any centre
+        doubt = K * EPS * (4 + (X.shape[1] + 8) * gamma * (distance + far))
         return K, np.asarray(doubt, np.float64)
     product = X @ X.T
     doubt = EPS * (X.shape[1] + 2) * (np.abs(X) @ np.abs(X).T)

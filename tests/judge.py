@@ -145,7 +145,7 @@ def _judge_model(verdict, model, warned):
     value = _attained(st, evaluate(st, w, theta))
     _judge_scores(verdict, restated, st, w)
     _judge_primal(verdict, restated, st, (w, theta), value, primal)
-    _judge_dual(verdict, value, best, primal, dual)
+    _judge_dual(verdict, value, best, primal, dual - 1e-3 * _zero(st))
 
 
 def _in_unit_ball(value):
