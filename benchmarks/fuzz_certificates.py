@@ -2,9 +2,10 @@
 
     python benchmarks/fuzz_certificates.py --problems 20000 [--seed 0] [--jobs 2] [--only NAME] [--limit 30]
 
-Problems, statements and verdicts are those of the tests (``tests/random_problems.py``, ``tests/judge.py``, which lists
-the kinds of failure). Problem number s is the same in every run; ``--problems 1 --seed s`` repeats it alone. Prints a
-line for every failure and a table of counts; the exit status is 1 if anything failed.
+Problems, statements and verdicts are those of the tests (``tests/referee``; ``judge.py`` lists the kinds of failure).
+Problem number s is the same in every run; ``--problems 1 --seed s`` repeats it alone. Prints two lines for each failure
+and a table of counts: kinds of failure are marked by "!", problems declined with a good reason are no failures, and
+blunt ones are those whose optimum the referee knows to less than six digits. The exit status is 1 if any failed.
 """
 
 import os
@@ -22,8 +23,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from judge import KINDS, judge
-from random_problems import NAMES, random_case
+from referee.judge import KINDS, Verdict, judge
+from referee.random_problems import NAMES, random_case
 
 
 def work(pipe, only, limit):
@@ -31,7 +32,10 @@ def work(pipe, only, limit):
     while (seed := pipe.recv()) is not None:
         begin = time.process_time()
         case = random_case(seed, only)
-        verdict = judge(case, limit)
+        try:
+            verdict = judge(case, limit)
+        except Exception as error:  # the judge's own fault
+            verdict = Verdict(case, "unjudged", [("judge", repr(error))])
         spent = time.process_time() - begin
         pipe.send((seed, case.name, str(case), verdict.outcome, verdict.status, verdict.blunt, verdict.failures, spent))
 
@@ -101,20 +105,25 @@ def main():
     options = parser.parse_args()
     counts, spent, failed = {name: Counter() for name in NAMES}, 0.0, 0
     seeds = range(options.seed, options.seed + options.problems)
-    for _, name, words, outcome, status, blunt, failures, seconds in run(seeds, options.jobs, options.only, options.limit):
+    for _, name, words, outcome, status, blunt, failures, seconds in run(
+        seeds, options.jobs, options.only, options.limit
+    ):
         row = counts[name]
         outcomes = [outcome] if outcome in ("graded", "declined") else []
-        row.update(["problems", *outcomes, *(["converged"] if status == "converged" else []), *(["blunt"] if blunt else [])])
+        row.update(
+            ["problems", *outcomes, *(["converged"] if status == "converged" else []), *(["blunt"] if blunt else [])]
+        )
         row.update({kind for kind, _ in failures})
         spent, failed = spent + seconds, failed + bool(failures)
         for kind, detail in failures:
             print(f"{kind:9}  {detail}\n           {words}", flush=True)
+    kinds = (*KINDS, "judge")
     columns = ["problems", "graded", "converged", "declined", "blunt"]
-    heads = ["problems", "graded", "converged", "declined", "blunt", *(f"!{kind}" for kind in KINDS)]
+    heads = ["problems", "graded", "converged", "declined", "blunt", *(f"!{kind}" for kind in kinds)]
     print(f"\n{'estimator':24}" + "".join(f"{head:>11}" for head in heads))
     for name, row in counts.items():
         if row["problems"]:
-            falsely = [row[kind] for kind in KINDS]
+            falsely = [row[kind] for kind in kinds]
             print(f"{name:24}" + "".join(f"{count:11}" for count in [*(row[c] for c in columns), *falsely]))
     print(f"{failed} of {options.problems} problems failed; {spent / max(options.problems, 1):.3f} s each.")
     return 1 if failed else 0

@@ -149,7 +149,7 @@ def _pair_charge(loss, difference):
 
 
 def relaxation(X, y, epsilon, *, weights):
-    """The relaxation of P_AUC(epsilon) with its z: maximise the sum of z, z <= D.w + 1 - epsilon, in units of epsilon."""
+    """The relaxation of P_AUC(epsilon) with its z: the sum of 1 - z, z <= D.w + 1 - epsilon, in units of epsilon."""
     i, j = np.array([(i, j) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j]]).T
     w, z = cp.Variable(X.shape[1]), cp.Variable(len(i))
     constraints = [z >= 0, z <= 1, z <= (X[i] - X[j]) @ w + 1 - epsilon, cp.abs(w) <= 1]

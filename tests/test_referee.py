@@ -1,19 +1,16 @@
-"""The referee of the fuzz against cvxpy and scikit-learn, and falsehoods planted for it to find."""
+"""The referee of the fuzz, its statements and its conic programs, against cvxpy and scikit-learn."""
 
-from dataclasses import replace
-
-import conic
 import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-import independent_statements as statements
-from independent import evaluate, kernel_values, resolved_gamma
-from judge import judge
-from random_problems import NAMES, Case, random_case
-from referee import optimum
-from restating import Restated, best_thresholds
+import conic
+from referee import statements
+from referee.objective import evaluate, kernel_values, resolved_gamma
+from referee.optimum import optimum
+from referee.random_problems import random_case
+from referee.restated import Restated, best_thresholds
 
 CHAIN = [(0, 1), (1, 2)]
 GRAPH = [(0, 2), (1, 2)]
@@ -55,7 +52,9 @@ def test_fixed_margin_is_that_of_the_paper(data, loss, thresholds):
 def test_nu_and_sum_of_margins_are_those_of_the_paper(data):
     X, y, weights = data
     assert_equal_optimum(statements.nu_margin(X, y, weights, 0.4), conic.nu_margin(X, y, 0.4, weights=weights))
-    assert_equal_optimum(statements.sum_of_margins(X, y, weights, 0.2), conic.sum_of_margins(X, y, 0.2, weights=weights))
+    assert_equal_optimum(
+        statements.sum_of_margins(X, y, weights, 0.2), conic.sum_of_margins(X, y, 0.2, weights=weights)
+    )
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
@@ -126,7 +125,7 @@ def test_scale_and_shift_only_change_the_price(data, scale, shift):
 
 
 def test_errors_of_float64_are_bounded_but_not_by_much(data):
-    """On shifted rows the float64 objective is within the bound of the exact one, which is no more than 100 times it."""
+    """On shifted rows the float64 objective is off by at most the bound, and sometimes by a hundredth of it."""
     X, y, weights = data
     st = statements.fixed_margin(X + 1e6, y, weights, 0.7)
     rng = np.random.default_rng(1)
@@ -157,137 +156,6 @@ def test_thresholds_of_edges_are_the_best_ones(data, loss):
     for step in (-1e-3, 1e-3):
         for e in range(2):
             assert evaluate(st, w, best + step * np.eye(2)[e]).value >= value - 1e-12
-
-
-# Falsehoods planted in certificates of honest models
-
-
-def honest_cases():
-    """A well-scaled problem for every estimator, which current code certifies rightly."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(30, 3))
-    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=30), [-0.4, 0.4])
-    choices = {
-        "ConvexHullRanker": {
-            "C": 1.0, "loss": "hinge", "order": "chain", "intervals": "proper", "slack": "sample"
-        },
-        "FixedMarginClassifier": {"C": 1.0, "loss": "squared_hinge", "thresholds": "all", "kernel": "rbf"},
-        "NuMarginClassifier": {},
-        "SumOfMarginsClassifier": {},
-        "SwappedPairsRanker": {"C": 10.0, "loss": "hinge"},
-        "SampledPairsRanker": {"C": 10.0, "loss": "squared_hinge", "pairs_per_sample": 3, "random_state": 0},
-        "LinearRelaxationRanker": {"epsilon": 0.01},
-    }  # fmt: skip
-    return [Case(-1, name, choices[name], X, y) for name in NAMES]
-
-
-def altered(case, change):
-    """A fit whose model is changed afterwards."""
-
-    def fit():
-        model = case.fit()
-        change(model)
-        return model
-
-    return fit
-
-
-def claim(**changes):
-    """Change values of the certificate: numbers are multiplied, statuses replaced."""
-
-    def change(model):
-        old = model.certificate_
-        new = {k: v if isinstance(v, str) else getattr(old, k) + v * abs(old.primal) for k, v in changes.items()}
-        model.certificate_ = replace(old, **new)
-
-    return change
-
-
-def move_weights(model):
-    name = "coef_" if hasattr(model, "coef_") else "dual_coef_"
-    setattr(model, name, getattr(model, name) * 1.01)
-
-
-@pytest.mark.parametrize("case", honest_cases(), ids=NAMES)
-def test_an_honest_certificate_has_no_failures(case):
-    assert judge(case).failures == []
-
-
-@pytest.mark.parametrize("case", honest_cases(), ids=NAMES)
-def test_planted_falsehoods_are_found(case):
-    assert "primal" in judge(case, fit=altered(case, claim(primal=-1e-7, dual=-1e-7))).kinds
-    assert "primal" in judge(case, fit=altered(case, claim(primal=1e-7))).kinds
-    gap = judge_gap(case)
-    assert "dual" in judge(case, fit=altered(case, claim(dual=2 * gap + 1e-6, primal=2 * gap + 1e-6))).kinds
-    assert "dual" in judge(case, fit=altered(case, claim(dual=2 * gap + 1e-7))).kinds
-    assert "status" in judge(case, fit=altered(case, claim(dual=-1e-2))).kinds
-    assert "status" in judge(case, fit=altered(case, claim(status="max_iter"))).kinds
-    assert "finite" in judge(case, fit=altered(case, claim(dual=-np.inf))).kinds
-    assert judge(case, fit=altered(case, move_weights)).kinds & {"primal", "dual"}
-
-
-def judge_gap(case):
-    return max(case.fit().certificate_.relative_gap, 0.0)
-
-
-def test_a_floor_that_hides_the_gap_is_found():
-    case = honest_cases()[1]
-    assert "floor" in judge(case, fit=altered(case, claim(floor=1e3, dual=-0.5))).kinds
-
-
-def test_errors_are_told_from_crashes():
-    case = honest_cases()[0]
-
-    def crash():
-        raise np.linalg.LinAlgError("singular matrix")
-
-    assert judge(case, fit=crash).kinds == {"crash"}
-    separable = replace(case, y=(case.X[:, 0] > 0).astype(int), params={**case.params, "C": np.inf})
-    assert judge(separable).outcome == "graded"
-
-    def refuse():
-        from hullrank.exceptions import NotSeparableError
-
-        raise NotSeparableError("these data cannot be separated, it is said")
-
-    assert judge(separable, fit=refuse).kinds == {"refused"}
-    inseparable = replace(case, params={**case.params, "C": np.inf})
-    assert judge(inseparable).outcome == "declined"
-    assert judge(inseparable).failures == []
-
-
-def test_a_fit_that_takes_too_long_is_ended():
-    def fit():
-        while True:
-            pass
-
-    assert judge(honest_cases()[0], seconds=0.2, fit=fit).kinds == {"slow"}
-
-
-def test_a_problem_is_its_seed():
-    for seed in range(30):
-        one, two = random_case(seed), random_case(seed)
-        assert str(one) == str(two)
-        assert np.array_equal(one.X, two.X)
-        assert np.array_equal(one.y, two.y)
-
-
-def test_random_problems_reach_every_option():
-    cases = [random_case(seed) for seed in range(3000)]
-    seen = {(case.name, key, value) for case in cases for key, value in case.params.items() if isinstance(value, str)}
-    hull = {
-        "order": ["chain", "full"], "loss": ["hinge", "squared_hinge"], "intervals": ["proper", "free"],
-        "slack": ["sample", "edge"], "penalty": ["l1"], "norm": ["coefficient"],
-        "kernel": ["linear", "rbf", "poly", "laplacian", "precomputed"], "class_weight": ["balanced"],
-    }  # fmt: skip
-    for key, values in hull.items():
-        for value in values:
-            assert ("ConvexHullRanker", key, value) in seen
-    assert {case.name for case in cases} == set(NAMES)
-    assert any(case.edges for case in cases)
-    assert any(case.X.shape[1] > case.X.shape[0] for case in cases)
-    assert any(np.isinf(case.params.get("C", 1.0)) for case in cases if not isinstance(case.params.get("C"), str))
-    assert Restated(cases[0]).statement().m > 0
 
 
 def mild(seed):
@@ -322,9 +190,9 @@ def cvxpy_optimum(case, restated):
 
 @pytest.mark.parametrize("name", ["ConvexHullRanker", "FixedMarginClassifier", "SwappedPairsRanker"])
 def test_random_problems_are_restated_as_cvxpy_has_them(name):
-    seeds = [seed for seed in range(1500) if random_case(seed).name == name and mild(seed)]
+    seeds = [seed for seed in range(1200) if random_case(seed).name == name and mild(seed)]
     compared = 0
-    for seed in seeds[:80]:
+    for seed in seeds[:60]:
         case = random_case(seed)
         restated = Restated(case)
         try:

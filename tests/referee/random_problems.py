@@ -1,7 +1,7 @@
 """Random training problems for every estimator with a certificate, each reproduced by its seed alone.
 
-Easy data would prove little: sizes with more columns than rows, duplicates, constant columns, weights over twelve orders
-of magnitude, scales from 1e-8 to 1e8, shifts, prices of slack from 1e-6 to 1e8 and infinite.
+Easy data would prove little: there are more columns than rows, duplicates, constant columns, weights over twelve orders
+of magnitude, scales from 1e-8 to 1e8, shifts, and prices of slack from 1e-6 to 1e8 and infinite.
 """
 
 from dataclasses import dataclass, field

@@ -23,9 +23,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from hullrank.exceptions import HullrankError, InfeasibleParameterError, KernelError, NotSeparableError
-from independent import evaluate, score_errors
-from referee import optimum
-from restating import Restated
+from referee.objective import evaluate, score_errors
+from referee.optimum import optimum
+from referee.restated import Restated
 
 KINDS = ("crash", "slow", "refused", "scores", "primal", "precision", "dual", "status", "floor", "finite")
 BLUNT = 1e-6  # a referee's interval wider than this share of its value is counted
@@ -118,6 +118,9 @@ def _falsely_refused(restated, error):
         return None
     if not isinstance(error, NotSeparableError | InfeasibleParameterError):
         return "not a reason that these problems can have"
+    chosen = {"NuMarginClassifier": "nu", "SumOfMarginsClassifier": "C"}.get(restated.case.name)
+    if chosen and chosen not in restated.case.params:
+        return f"{chosen}='auto' never raises"
     best = optimum(restated.statement())
     known = np.isfinite(best.upper) and best.error < 1e-3 * abs(best.upper) and best.width < 1e-3
     if isinstance(error, InfeasibleParameterError):
@@ -187,7 +190,9 @@ def _judge_dual(verdict, value, best, primal, dual):
     ceiling = min(best.upper, value.value if value.excess <= 0 else np.inf)
     if dual > ceiling + EXACT * abs(ceiling) + best.error + value.error + 1e-9 * best.zero:
         share = (dual - ceiling) / max(abs(ceiling), 1e-300)
-        verdict.fail("dual", f"claims {dual:.12g}, but {ceiling:.12g} is attained (off by {share:.2g}; P {primal:.12g})")
+        verdict.fail(
+            "dual", f"claims {dual:.12g}, but {ceiling:.12g} is attained (off by {share:.2g}; P {primal:.12g})"
+        )
     elif dual > primal + 1e-12 * max(abs(primal), abs(dual)) + value.error:
         verdict.fail("dual", f"dual {dual:.16g} above primal {primal:.16g}")
 

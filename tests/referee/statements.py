@@ -1,8 +1,8 @@
-"""The problem of each estimator as rows, from its paper and its documented parameters; see ``independent``."""
+"""The problem of each estimator as rows, from its paper and its documented parameters; see ``objective``."""
 
 import numpy as np
 
-from independent import Statement
+from referee.objective import Statement
 
 
 def hull(features, codes, weights, edges, C, *, loss="squared_hinge", intervals="proper", slack="sample", **options):

@@ -157,7 +157,7 @@ def kernel_values(X, kernel, *, gamma=1.0, degree=3, coef0=0.0):
 
 
 def resolved_gamma(gamma, X, weights):
-    """"scale" is 1 / (n * variance of all entries, rows counted by weight); "auto" is 1 / n."""
+    """ "scale" is 1 / (n * variance of all entries, rows counted by weight); "auto" is 1 / n."""
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma != "scale":

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-import independent_statements as statements
-from independent import Long, kernel_values, resolved_gamma
+from referee import statements
+from referee.objective import Long, kernel_values, resolved_gamma
 
 
 class Restated:
