@@ -60,6 +60,9 @@ def fixed_margin(X, codes, C, *, weights=None, loss="hinge", thresholds="immedia
             if thresholds == "immediate":
                 held = codes == (j if sign < 0 else j + 1)
             k = np.flatnonzero(held)
+            if loss == "logistic":
+                total = total + C * weights[k] @ cp.logistic(-sign * (s[k] - b[j]))
+                continue
             xi = cp.Variable(len(k), nonneg=True)
             constraints.append(sign * (s[k] - b[j]) >= 1 - xi)
             total = total + C * weights[k] @ (xi if loss == "hinge" else cp.square(xi))
@@ -120,3 +123,34 @@ def sum_of_margins_dual(X, codes, C):
     problem = cp.Problem(cp.Maximize(-cp.norm2(direction)), constraints)
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     return problem.value
+
+
+def pairs(X, y, C, *, weights, qid, loss="hinge", equal_queries=False):
+    """The ranking SVM over all pairs of a query, pair by pair; a pair weighs the product of its samples' weights."""
+    w = cp.Variable(X.shape[1])
+    total = 0.5 * cp.sum_squares(w)
+    parts, masses = [], []
+    for q in np.unique(qid):
+        own = [(i, j) for i in np.flatnonzero(qid == q) for j in np.flatnonzero(qid == q) if y[i] > y[j]]
+        if own:
+            i, j = np.array(own).T
+            mass = weights[i] * weights[j]
+            parts.append(mass @ _pair_charge(loss, (X[i] - X[j]) @ w))
+            masses.append(mass.sum())
+    if equal_queries:
+        return _minimum(total + C / len(parts) * sum(p / m for p, m in zip(parts, masses, strict=True)), [])
+    return _minimum(total + C / sum(masses) * sum(parts), [])
+
+
+def _pair_charge(loss, difference):
+    if loss == "logistic":
+        return cp.logistic(-difference)
+    return cp.pos(1 - difference) if loss == "hinge" else cp.square(cp.pos(1 - difference))
+
+
+def relaxation(X, y, epsilon, *, weights):
+    """The relaxation of P_AUC(epsilon) with its z: the sum of 1 - z, z <= D.w + 1 - epsilon, in units of epsilon."""
+    i, j = np.array([(i, j) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j]]).T
+    w, z = cp.Variable(X.shape[1]), cp.Variable(len(i))
+    constraints = [z >= 0, z <= 1, z <= (X[i] - X[j]) @ w + 1 - epsilon, cp.abs(w) <= 1]
+    return _minimum((weights[i] * weights[j]) @ (1 - z) / epsilon, constraints)
