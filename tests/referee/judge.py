@@ -17,7 +17,7 @@ import signal
 import traceback
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -142,23 +142,11 @@ def _judge_model(verdict, model, warned):
         return
     best = optimum(st)
     verdict.blunt = not best.width <= BLUNT
-    _judge_status(verdict, model, _allowed_floor(st), warned)
-    if st.penalty == "ball":
-        primal, dual = _in_unit_ball(primal), _in_unit_ball(dual)
-    value = _attained(st, evaluate(st, w, theta))
+    _judge_status(verdict, model, _zero(st) if st.penalty == "ball" else _allowed_floor(st), warned)
+    value = evaluate(st, w, theta)
     _judge_scores(verdict, restated, st, w)
     _judge_primal(verdict, restated, st, (w, theta), value, primal)
     _judge_dual(verdict, value, best, primal, dual - 1e-3 * _zero(st))
-
-
-def _in_unit_ball(value):
-    """From the sum of margins with 1/2 |w|^2, which is certified, to that with |w| <= 1: v where value = -v^2 / 2."""
-    return -np.sqrt(-2 * value) if value < 0 else value
-
-
-def _attained(st, value):
-    """A sum of margins above 0 stands for w = 0: its best multiple with 1/2 |w|^2 is 0."""
-    return replace(value, value=min(value.value, 0.0)) if st.penalty == "ball" else value
 
 
 def _judge_scores(verdict, restated, st, w):
@@ -179,7 +167,7 @@ def _judge_primal(verdict, restated, st, point, value, primal):
     if not off >= -doubt or (off > doubt and not free):
         share = off / max(size, 1e-300)
         verdict.fail("primal", f"claims {primal:.12g}, costs {value.value:.12g} (off by {share:.2g})")
-    rough = _attained(st, evaluate(st, *point, scores=restated.scores())).value
+    rough = evaluate(st, *point, scores=restated.scores()).value
     tol = max(getattr(restated.model, "tol", 1e-9), 1e-12)
     if verdict.status == "converged" and abs(rough - value.value) > 10 * tol * max(size, _zero(st)):
         words = f"converged at tol {tol:g}, but the objective is {rough:.9g} in float64"
@@ -208,12 +196,12 @@ def _judge_status(verdict, model, allowed, warned):
     converged = certificate.status == "converged"
     if np.isfinite(largest) and converged != (gap <= tol) and abs(gap - tol) > 1e-9 * tol:
         verdict.fail("status", f"{certificate.status} at a relative gap of {gap:.3g} (tol {tol:g})")
-    if warned == converged:
+    if certificate.status != "approximated" and warned == converged:
         verdict.fail("status", f"{certificate.status} {'with' if warned else 'without'} a ConvergenceWarning")
 
 
 def _zero(st):
-    """The floor in the units of the statement: for the sum of margins v, where the certificate has v^2 / 2."""
+    """The floor in the units of the statement, whose optimum for the sum of margins is v where 1/2 |w|^2 gives v^2 / 2."""
     floor = _allowed_floor(st)
     return np.sqrt(2 * floor) if st.penalty == "ball" else 0.0 if st.penalty == "box" else floor
 

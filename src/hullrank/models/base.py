@@ -69,7 +69,7 @@ _CURES = {
 
 def warn_unless_converged(certificate: Certificate, tol: float, cure: str = _CURE) -> None:
     """A fit that did not reach ``tol`` says so, and names what to change."""
-    if certificate.status is Status.CONVERGED:
+    if certificate.status in (Status.CONVERGED, Status.APPROXIMATED):
         return
     gap = f"at a relative gap of {certificate.relative_gap:.2g} (tol={tol:g})"
     reason = f" because {certificate.cause}" if certificate.cause else ""

@@ -20,14 +20,16 @@ EPSILON = float(np.finfo(np.float64).eps)
 class Status(StrEnum):
     """How a fit ended: ``converged`` exactly where the graded gap is at most the tolerance.
 
-    ``precision``: the solver came to its end, but the last digits of the data do not allow the tolerance. ``failed``:
-    the two sides of the certificate contradict each other, so that neither is shown.
+    ``precision``: the solver came to its end, but the last digits of the data do not allow the tolerance.
+    ``approximated``: what is left of the gap is what restricting the functions to the span of some samples may cost.
+    ``failed``: the two sides of the certificate contradict each other, so that the lower bound is not shown.
     """
 
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
     STALLED = "stalled"
     PRECISION = "precision"
+    APPROXIMATED = "approximated"
     FAILED = "failed"
     INTERRUPTED = "interrupted"
     NOT_SEPARABLE = "not_separable"
@@ -41,8 +43,7 @@ class Certificate:
     """Objective, lower bound, and the gap between them.
 
     ``relative_gap`` = (primal - dual) / max(|primal|, |dual|, floor); ``floor`` is what counts as zero where both
-    vanish. ``scope`` says which problem the bound is for, where that is not the one stated, and ``cause`` why the
-    gap was not closed.
+    vanish, and ``cause`` says why the gap was not closed.
     """
 
     primal: float
@@ -54,7 +55,6 @@ class Certificate:
     n_order_constraints: int
     residuals: Mapping[str, float] = field(default_factory=dict)
     floor: float = 0.0
-    scope: str = "the stated problem"
     cause: str = ""
 
     @property
@@ -77,8 +77,6 @@ class Certificate:
         ]
         if self.residuals:
             lines.append("  residuals    " + ", ".join(f"{name} {value:.1g}" for name, value in self.residuals.items()))
-        if self.scope != "the stated problem":
-            lines.append(f"  scope        {self.scope}")
         if self.cause:
             lines.append(f"  cause        {self.cause}")
         return "\n".join(lines)
@@ -184,7 +182,7 @@ def certify_intervals(
     gain = float(problem.offset @ totals + problem.gap @ t)
     shrink = 1 / max(1.0, dual_size) if problem.l1 else 1.0
     loss = conjugate if problem.l1 else conjugate + dual_size
-    floor = 1e-12 * float(layout.cost.sum())
+    floor = 0.0
     if problem.homogeneous:
         drive = float(totals.sum()) * unit
         floor = 1e-6 * drive if problem.penalty is Penalty.BALL else 0.5e-12 * drive**2

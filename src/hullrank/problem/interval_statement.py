@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hullrank.data import Samples
 from hullrank.order import OrderGraph
-from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, relative_gap, total_charge
+from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
@@ -89,15 +89,11 @@ class IntervalStatement:
         s = self._checked_scores(point, scores)
         primal = self.objective(point, s)
         graded = self._certified(point, evidence, s)
-        scope = "the stated problem"
-        if self.space is not None and self.space.is_approximate:
-            lost = self.space.remainder(self._by_sample(graded.coef))
-            whole = graded.dual - lost
-            scope = (
-                f"{self.space.scope}; for the kernel itself the lower bound is {whole:.6g}, a relative gap of "
-                f"{relative_gap(primal, whole, graded.floor):.2g}"
-            )
-        return Grade(primal, graded.dual, graded.noise + self._rounding(s), graded.floor, graded.residuals, scope)
+        grade = Grade(primal, graded.dual, graded.noise + self._rounding(s), graded.floor, graded.residuals)
+        if self.space is None or not self.space.is_approximate:
+            return grade
+        whole = graded.dual - self.space.remainder(self.problem.penalty, self._by_sample(graded.coef))
+        return replace(grade, dual=whole, span_dual=graded.dual, span=self.space.span)
 
     def _certified(self, point: Point, evidence: Multipliers, s: Floats) -> CertifiedPoint:
         centre = float(np.mean(s)) if len(s) else 0.0

@@ -62,9 +62,9 @@ class KernelSpace:
         return self.rank is not None and len(self.factor.pivots) < len(self.gram)
 
     @property
-    def scope(self) -> str:
-        """The problem that is solved, in words."""
-        return f"functions spanned by {len(self.factor.pivots)} samples"
+    def span(self) -> str:
+        """Which functions are allowed, in words."""
+        return f"functions are restricted to the span of {len(self.factor.pivots)} samples"
 
     def scores(self, coef: Floats, rows: NDArray[Any] | None = None) -> Floats:
         """Scores of the samples (or those at ``rows``) for kernel coefficients, from float64 kernel values."""
@@ -113,9 +113,16 @@ class KernelSpace:
         """Root of the mean of k(x, x)."""
         return float(np.sqrt(max(self._diagonal.mean(), 0.0)))
 
-    def remainder(self, beta: Floats) -> float:
-        """How much lower the dual objective may lie for the kernel itself: 1/2 beta'(K - L L')beta, or a bound."""
-        if np.count_nonzero(beta) * len(beta) > MOST_PRODUCTS:
-            return 0.5 * float(np.abs(beta) @ np.sqrt(self.factor.residual)) ** 2
+    def remainder(self, penalty: Penalty, beta: Floats) -> float:
+        """How much lower the dual objective may lie for the kernel K itself than for L L'.
+
+        That is 1/2 beta'(K - L L')beta, or for the unit ball the difference of the two norms; a bound where kernel
+        values are too many.
+        """
         image = self.factor.L.T @ beta
-        return 0.5 * max(0.0, float(beta @ self.gram.times(beta)) - float(image @ image))
+        inside = float(image @ image)
+        if np.count_nonzero(beta) * len(beta) > MOST_PRODUCTS:
+            beyond = float(np.abs(beta) @ np.sqrt(self.factor.residual)) ** 2
+        else:
+            beyond = max(0.0, float(beta @ self.gram.times(beta)) - inside) + self.rounding(beta)
+        return 0.5 * beyond if penalty is Penalty.L2 else float(np.sqrt(inside + beyond) - np.sqrt(inside))

@@ -78,22 +78,25 @@ class PairStatement:
         of the listed pairs."""
         s = self.scores(point)
         primal = self.objective(point, s)
-        dual = self._dual(point, evidence, s)
+        dual, beta = self._dual(point, evidence, s)
         noise = EPSILON * (self.C * (1 + float(np.abs(s).max(initial=0.0))) + abs(primal))
         if self.space is None or not self.space.is_approximate:
             return Grade(primal, dual, noise)
-        return Grade(primal, dual, noise, scope=self.space.scope)
+        whole = dual - self.space.remainder(Penalty.L2, beta)
+        return Grade(primal, whole, noise, span_dual=dual, span=self.space.span)
 
-    def _dual(self, point: Point, evidence: Window | Floats, s: Floats) -> float:
+    def _dual(self, point: Point, evidence: Window | Floats, s: Floats) -> tuple[float, Floats]:
+        """The dual objective at the multipliers, and these summed by sample."""
         if isinstance(evidence, Window):
             return self._dual_of_window(point, evidence, s)
         assert isinstance(self.pairs, ListedPairs)
         limit = self.C * self.pairs.weights
         alpha = np.clip(evidence, 0.0, limit * self.charge.largest)
         gain = self.charge.margin * float(alpha.sum()) - float(limit @ self.charge.conjugate(alpha / limit))
-        return gain - self._dual_penalty(self.pairs.by_sample(alpha), point, s)
+        coef = self.pairs.by_sample(alpha)
+        return gain - self._dual_penalty(coef, point, s), coef
 
-    def _dual_of_window(self, point: Point, evidence: Window, s: Floats) -> float:
+    def _dual_of_window(self, point: Point, evidence: Window, s: Floats) -> tuple[float, Floats]:
         """The dual objective at the multipliers of the window: the objective there, less the gap (``pair_bounds``)."""
         problem = self.problem
         if evidence.C is not None:
@@ -112,7 +115,7 @@ class PairStatement:
             apart = max(distance, 0.0) ** 0.5
         rounding = EPSILON * float(np.abs(charge.coef) @ np.abs(s - s.mean()))
         primal = 0.5 * square + problem.exact_charge(charge)
-        return primal - 0.5 * (apart + charge.noise) ** 2 - charge.complementarity - rounding
+        return primal - 0.5 * (apart + charge.noise) ** 2 - charge.complementarity - rounding, charge.coef
 
     def _dual_penalty(self, coef: Floats, point: Point, s: Floats) -> float:
         if self.space is None or self.space.has_coordinates:

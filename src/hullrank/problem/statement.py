@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.certificate import Certificate, Status
+from hullrank.problem.certificate import Certificate, Status, relative_gap
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,8 @@ class Solution:
 class Grade:
     """Objective of a point, a lower bound of the stated problem, and an estimate of what rounding may do to them.
 
-    ``floor`` is what counts as zero beside them, ``scope`` the problem that the bound is for.
+    ``floor`` is what counts as zero beside them. Where functions are restricted to a span, ``span_dual`` is the lower
+    bound among those functions and ``span`` says which they are.
     """
 
     primal: float
@@ -55,7 +56,14 @@ class Grade:
     noise: float = 0.0
     floor: float = 0.0
     residuals: Mapping[str, float] = field(default_factory=dict)
-    scope: str = "the stated problem"
+    span_dual: float | None = None
+    span: str = ""
+
+
+    @property
+    def span_gap(self) -> float:
+        """The relative gap among the functions of the span, or of the stated problem where there is none."""
+        return relative_gap(self.primal, self.dual if self.span_dual is None else self.span_dual, self.floor)
 
 
 class Statement(Protocol):
@@ -85,12 +93,13 @@ def certificate(statement: Statement, grade: Grade, solution: Solution, tol: flo
     closed = np.isfinite(dual) and primal - dual <= tol * max(abs(primal), abs(dual), grade.floor)
     if closed:
         status = Status.CONVERGED
+    elif status is not Status.FAILED and grade.span_dual is not None and grade.span_gap <= tol:
+        status, cause = Status.APPROXIMATED, f"{grade.span}, within which the relative gap is {grade.span_gap:.2g}"
     elif status is Status.CONVERGED or (status is not Status.FAILED and grade.noise > tol * size):
         status = Status.PRECISION
-    if status is Status.PRECISION:
         cause = "rounding in the scores of the data as given is larger than the tolerance allows"
     return Certificate(
         primal=primal, dual=dual, status=status, iterations=solution.iterations, seconds=seconds,
         solver=solution.solver, n_order_constraints=statement.n_order_constraints, residuals=grade.residuals,
-        floor=grade.floor, scope=grade.scope, cause=cause,
+        floor=grade.floor, cause=cause,
     )  # fmt: skip

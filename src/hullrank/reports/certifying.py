@@ -1,6 +1,6 @@
 """Whether the certificate of a fitted model holds: nothing that the model claims is taken on trust."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,14 +61,17 @@ def certify(
         return Verdict(facts, "the objective is not the one in the file; the data or the model differ from the fit")
     solution = solve(statement, Options(tol * _FINER), start=point)
     grade = statement.grade(solution.point, solution.evidence, solution.scores)
+    grade = replace(grade, primal=objective)
     gap = relative_gap(objective, grade.dual, grade.floor)
     facts |= {
         "lower bound in the file": claimed.dual,
         "lower bound recomputed": grade.dual,
         "relative gap in the file": relative_gap(claimed.primal, claimed.dual, grade.floor),
         "relative gap recomputed": gap,
-        "bound for": grade.scope,
     }
+    if grade.span_dual is not None:
+        facts["relative gap within the span"] = grade.span_gap
+        return Verdict(facts, _reason(0.0, grade.span_gap, tol))
     return Verdict(facts, _reason(facts["relative gap in the file"], gap, tol))
 
 
