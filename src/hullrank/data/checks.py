@@ -64,19 +64,32 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = Tr
 
 def _check_sizes(X: Matrix, smallest: float, names: NDArray[Any] | None) -> None:
     """Refuse entries beyond ``LARGEST``, and columns that are not zero but nowhere reach ``smallest``."""
-    with np.errstate(over="ignore", under="ignore"):
-        squares = np.bincount(X.indices, X.data**2, X.shape[1]) if sp.issparse(X) else np.einsum("ij,ij->j", X, X)
-    suspects = np.flatnonzero((squares > LARGEST**2) | (squares < smallest**2) | (squares == 0))
-    part = X[:, suspects]
-    sizes = np.abs(part.toarray() if sp.issparse(part) else part).max(axis=0)
+    sizes = _column_sizes(X, smallest)
     odd = np.flatnonzero((sizes > LARGEST) | ((sizes > 0) & (sizes < smallest)))
     if len(odd):
-        j, size = suspects[odd[0]], sizes[odd[0]]
+        j, size = odd[0], sizes[odd[0]]
         raise HullrankError(
             f"column {j}{'' if names is None else f' ({names[j]!r})'} of X has {size:.3g} as its largest size, whose "
             f"square is too {'large' if size > 1 else 'small'} for float64; divide the column by a constant, so that "
             f"its largest size lies between {SMALLEST:g} and {LARGEST:g}"
         )
+
+
+def _column_sizes(X: Matrix, smallest: float) -> Floats:
+    """The largest absolute entry of every column; of a dense one within the limits, its Euclidean norm.
+
+    Sums of squares take a fifth of the time of maxima, and show which columns need a closer look.
+    """
+    if sp.issparse(X):
+        sizes = np.zeros(X.shape[1])
+        np.maximum.at(sizes, X.indices, np.abs(X.data))
+        return sizes
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->j", X, X)
+    sizes = np.sqrt(squares)
+    suspects = np.flatnonzero((squares > LARGEST**2) | (sizes < 2 * np.sqrt(len(X)) * smallest) | (squares == 0))
+    sizes[suspects] = np.abs(X[:, suspects]).max(axis=0)
+    return sizes
 
 
 def _refuse_masked(values: Any, name: str) -> None:
