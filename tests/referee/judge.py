@@ -118,6 +118,8 @@ def _falsely_refused(restated, error):
         return None
     if not isinstance(error, NotSeparableError | InfeasibleParameterError):
         return "not a reason that these problems can have"
+    if isinstance(error, NotSeparableError | InfeasibleParameterError) and "restricted to the span" in str(error):
+        return None  # which it states, and which the kernel itself need not be
     chosen = {"NuMarginClassifier": "nu", "SumOfMarginsClassifier": "C"}.get(restated.case.name)
     if chosen and chosen not in restated.case.params:
         return f"{chosen}='auto' never raises"
@@ -152,7 +154,7 @@ def _judge_model(verdict, model, warned):
 def _judge_scores(verdict, restated, st, w):
     scores, (mine, error) = restated.scores(), score_errors(st, w)
     off = np.abs(scores - mine)
-    if not np.all(off <= 2 * error):
+    if not np.all(off <= 2 * error + 1e-300):
         verdict.fail("scores", f"score_samples differs by {float(off.max()):.3g}")
 
 
@@ -201,7 +203,7 @@ def _judge_status(verdict, model, allowed, warned):
 
 
 def _zero(st):
-    """The floor in the units of the statement, whose optimum for the sum of margins is v where 1/2 |w|^2 gives v^2 / 2."""
+    """The floor in the units of the statement: for the sum of margins v, where 1/2 |w|^2 gives v^2 / 2."""
     floor = _allowed_floor(st)
     return np.sqrt(2 * floor) if st.penalty == "ball" else 0.0 if st.penalty == "box" else floor
 

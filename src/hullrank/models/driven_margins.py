@@ -168,6 +168,10 @@ def _advice(span: str, low: float, high: float) -> str:
     return f"use {span}, or 'auto'"
 
 
+def _where(space: KernelSpace | None) -> str:
+    return f", where {space.span}" if space is not None and space.is_approximate else ""
+
+
 def _row_weight(samples: Samples) -> float:
     return nu_row_weight(np.bincount(samples.codes, samples.weights, samples.n_classes))
 
@@ -306,7 +310,7 @@ class SumOfMarginsClassifier(MarginClassifier):
         if self.C != "auto":
             low, high = self._smallest(statement.samples), self._largest(statement.samples, statement.space)
             raise InfeasibleParameterError(
-                f"C={self.C:g} is too large for these data: w = 0 is optimal; "
+                f"C={self.C:g} is too large for these data{_where(statement.space)}: w = 0 is optimal; "
                 + _advice(f"{low:.4g} <= C < {high:.4g}", low, high)
             )
         warn_collapsed("no C gives a ranking of these data by the sum of margins; use FixedMarginClassifier")

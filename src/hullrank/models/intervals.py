@@ -150,7 +150,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         options = Options(self.tol, self.max_iter, self.verbose, self.cache_size)
         solution = solve(statement, options, self._warm_start_for(statement))
         if solution.status is Status.NOT_SEPARABLE:
-            raise NotSeparableError(_violated_pair(statement, statement.scores(solution.point)))
+            raise NotSeparableError(_violated_pair(statement, solution))
         return solution
 
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:
@@ -251,8 +251,11 @@ def warn_collapsed(cure: str) -> None:
     warnings.warn(f"the ranking has collapsed: {cure}", CollapsedRankingWarning, stacklevel=5)
 
 
-def _violated_pair(statement: IntervalStatement, scores: Floats) -> str:
+def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     """The two samples along an edge that overlap most in the best soft direction, by their numbers in X."""
+    scores = statement.scores(solution.point)
+    space = statement.space
+    span = f", where {space.span}," if space is not None and space.is_approximate else ""
     order, samples, rows = statement.order, statement.samples, statement.positions
     members = np.split(samples.rows, samples.starts[1:-1])
     top = np.array([each[np.argmax(scores[each])] for each in members])
@@ -261,7 +264,7 @@ def _violated_pair(statement: IntervalStatement, scores: Floats) -> str:
     worst = np.argmax(scores[top[below]] - scores[bottom[above]])
     lo, hi = below[worst], above[worst]
     return (
-        f"C=inf asks for a hard margin, but the data cannot be separated: for instance row {rows[top[lo]]} "
+        f"C=inf asks for a hard margin, but the data cannot be separated{span}: for instance row {rows[top[lo]]} "
         f"(class {order.labels[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {order.labels[hi]!r}) "
         "together with all others; use a finite C"
     )

@@ -106,8 +106,9 @@ def pairs_per_query(rank: Ints, query: Ints, n_ranks: Ints, weights: NDArray[np.
     first = np.cumsum(n_ranks) - n_ranks
     groups = np.zeros(int(n_ranks.sum()), dtype=weights.dtype)
     np.add.at(groups, first[query] + rank, weights)
+    groups = groups.astype(np.longdouble) if groups.dtype.kind == "f" else groups  # sums of all queries are subtracted
     before = np.cumsum(groups) - groups
-    return np.add.reduceat(groups * (before - np.repeat(before[first], n_ranks)), first)
+    return np.add.reduceat(groups * (before - np.repeat(before[first], n_ranks)), first).astype(weights.dtype)
 
 
 def comparable(

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
@@ -18,6 +19,7 @@ from hullrank.problem.rows import ArrayRows, centred_rows
 from hullrank.problem.statement import Grade, Point
 
 Floats = NDArray[np.float64]
+HARD_MARGIN_DIGITS = 1e-9  # of the margin, by which a hard margin may be missed
 
 
 class Multipliers(NamedTuple):
@@ -60,11 +62,16 @@ class IntervalStatement:
         return replace(self.samples, X=self.space.coordinates)
 
     @cached_property
+    def _view(self) -> ArrayRows:
+        """The features, class by class, centred (if dense) and scaled to rms|x| = 1."""
+        samples = self.features
+        return centred_rows(samples.X, samples.rows, samples.weights[samples.rows])
+
+    @cached_property
     def _rows(self) -> ArrayRows:
         """The features, class by class, with their mean taken out: thresholds absorb it."""
-        samples = self.features
-        rows = replace(centred_rows(samples.X, samples.rows, samples.weights[samples.rows]), scale=1.0)
-        return rows.take(np.arange(len(samples.codes))) if rows.is_far_off else rows
+        rows = replace(self._view, scale=1.0)
+        return rows.take(np.arange(rows.n_rows)) if rows.is_far_off else rows
 
     def scores(self, point: Point) -> Floats:
         """The samples' scores as the model predicts them, in the order of the data."""
@@ -81,7 +88,7 @@ class IntervalStatement:
             return float("inf")
         lost = total_charge(problem, self.layout, theta, s[self.samples.rows])
         if problem.charge is Charge.HARD:
-            lost = 0.0 if lost <= digits else float("inf")
+            lost = 0.0 if lost <= HARD_MARGIN_DIGITS + digits else float("inf")
         return self._penalty(point, s) + float(problem.linear @ theta) + lost
 
     def grade(self, point: Point, evidence: Multipliers, scores: Floats | None = None) -> Grade:
@@ -89,11 +96,12 @@ class IntervalStatement:
         s = self._checked_scores(point, scores)
         primal = self.objective(point, s)
         graded = self._certified(point, evidence, s)
-        grade = Grade(primal, graded.dual, graded.noise + self._rounding(s), graded.floor, graded.residuals)
+        rounding = self._rounding(point, point.thresholds, s)
+        grade = Grade(primal, graded.dual - rounding, graded.noise + rounding, graded.floor, graded.residuals)
         if self.space is None or not self.space.is_approximate:
             return grade
-        whole = graded.dual - self.space.remainder(self.problem.penalty, self._by_sample(graded.coef))
-        return replace(grade, dual=whole, span_dual=graded.dual, span=self.space.span)
+        whole = grade.dual - self.space.remainder(self.problem.penalty, self._by_sample(graded.coef))
+        return replace(grade, dual=whole, span_dual=grade.dual, span=self.space.span)
 
     def _certified(self, point: Point, evidence: Multipliers, s: Floats) -> CertifiedPoint:
         centre = float(np.mean(s)) if len(s) else 0.0
@@ -104,19 +112,36 @@ class IntervalStatement:
             lambda coef: self._dual_penalty(coef, point, s), theta, evidence.rows, evidence.order, self._unit,
         )  # fmt: skip
 
-    def _rounding(self, s: Floats) -> float:
-        """What the last digits of the scores are worth: a row that pays does so with these digits."""
+    def _rounding(self, point: Point, theta: Floats, s: Floats) -> float:
+        """What the last digits of the scores may add to the charge: a row at its kink begins to pay."""
         if self.problem.charge is Charge.HARD:
             return 0.0
-        return EPSILON * float(np.abs(s).max(initial=0.0)) * float(self.layout.cost.sum()) / 8
+        digits = EPSILON * (float(np.abs(s).max(initial=0.0)) + self._reach(point.coef))
+        moved = replace(self.problem, offset=self.problem.offset + digits)
+        s = s[self.samples.rows]
+        return total_charge(moved, self.layout, theta, s) - total_charge(self.problem, self.layout, theta, s)
+
+    def _reach(self, coef: Floats) -> float:
+        """How large the parts are that add up to a score, about."""
+        if self.space is not None:
+            return self.space.reach(coef)
+        mean = self._view.mean
+        far = 0.0 if mean is None else float(np.abs(mean) @ np.abs(coef))
+        return far + self._view.scale * float(np.linalg.norm(coef))
 
     @cached_property
     def _unit(self) -> float:
-        """rms|x| of the (centred) samples."""
-        if self.space is not None and not self.space.has_coordinates:
+        """rms|x| of the samples about their mean; only homogeneous problems measure by it."""
+        if not self.problem.homogeneous:
+            return 1.0
+        if self.space is not None and not self.space.coefficient_norm:
             return self.space.typical_length
-        samples = self.features
-        return centred_rows(samples.X, samples.rows, samples.weights[samples.rows]).scale
+        view = self._view
+        if not sp.issparse(view.X):
+            return view.spread
+        weights = self.samples.weights
+        mean = np.asarray(weights @ view.X).ravel() / weights.sum()
+        return float(np.sqrt(max(view.spread**2 - float(mean @ mean), 0.0)))
 
     def _penalty(self, point: Point, s: Floats) -> float:
         if self.space is None:

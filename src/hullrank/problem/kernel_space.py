@@ -18,6 +18,7 @@ from hullrank.problem.kernel_factor import KernelFactor, factor_kernel
 from hullrank.problem.kernels import Gram
 
 Floats = NDArray[np.float64]
+_SOME = 300  # samples by which the spread of all is measured
 MOST_PRODUCTS = 4e8  # kernel values up to which the remainder of an approximation is computed exactly
 
 
@@ -76,7 +77,7 @@ class KernelSpace:
             return penalty.of(coef)
         square = float(coef @ scores)
         if penalty is Penalty.BALL:
-            digits = 1e-12 + 16 * EPSILON * float(np.abs(coef) @ np.abs(scores))
+            digits = 1e-9 + 16 * EPSILON * float(np.abs(coef) @ np.abs(scores))
             return 0.0 if square <= 1 + digits else np.inf
         return 0.5 * square
 
@@ -99,6 +100,12 @@ class KernelSpace:
         square = max(square, 0.0) + self.rounding(beta)
         return 0.5 * square if penalty is Penalty.L2 else float(np.sqrt(square))
 
+    def reach(self, coef: Floats) -> float:
+        """How large the terms are that add up to a score, about, as a random walk over the coefficients."""
+        diagonal = np.sqrt(np.maximum(self._diagonal, 0.0))
+        terms = float(np.abs(coef) @ diagonal) * float(diagonal.max(initial=0.0))
+        return terms / max(np.count_nonzero(coef), 1) ** 0.5
+
     def rounding(self, beta: Floats) -> float:
         """What rounding may add to beta'K beta, estimated as a random walk over the coefficients."""
         reach = float(np.abs(beta) @ np.sqrt(np.maximum(self._diagonal, 0.0)))
@@ -108,10 +115,17 @@ class KernelSpace:
     def _diagonal(self) -> Floats:
         return self.gram.diagonal()
 
-    @property
+    @cached_property
     def typical_length(self) -> float:
-        """Root of the mean of k(x, x)."""
-        return float(np.sqrt(max(self._diagonal.mean(), 0.0)))
+        """Root of the mean squared distance of the samples from their mean, in the kernel's space, by some of them."""
+        some = (
+            np.argsort(self.gram.hashes(), kind="stable")[:_SOME]
+            if len(self.gram) > _SOME
+            else np.arange(len(self.gram))
+        )
+        part = self.gram.take(some)
+        mean = float(part.times(np.full(len(some), 1 / len(some))).mean())
+        return float(np.sqrt(max(float(part.diagonal().mean()) - mean, 0.0)))
 
     def remainder(self, penalty: Penalty, beta: Floats) -> float:
         """How much lower the dual objective may lie for the kernel K itself than for L L'.

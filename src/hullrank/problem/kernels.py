@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
@@ -22,6 +23,7 @@ Array = NDArray[Any]
 Kernel = str | Callable[[Any, Any], ArrayLike]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 _BLOCK_BYTES = 1 << 21
+_WIDE = 1e4  # exponent of rbf over the whole range of the data beyond which kernel values come from differences
 
 
 def resolve_gamma(gamma: float | str, X: Any, sample_weight: ArrayLike | None = None) -> float:
@@ -83,11 +85,15 @@ class KernelBlocks:
         compiled: bool = False,
     ) -> None:
         _check_parameters(kernel, gamma, degree)
+        if kernel == "rbf":
+            X, Y = _centrable(X), (None if X is Y else _centrable(Y))
+            Y = X if Y is None else Y
         self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
         self.compiled = compiled
         self.dtype = np.dtype(dtype)
         self.shape = X.shape[0], (X.shape[1] if kernel == "precomputed" else Y.shape[0])
-        self._left, self._right = _factors(X, Y, kernel, gamma, self.dtype)
+        self.by_distance = kernel == "laplacian" or (kernel == "rbf" and _is_wide(Y, gamma))
+        self._left, self._right = (X, Y) if self.by_distance else _factors(X, Y, kernel, gamma, self.dtype)
 
     def against(self, columns: Array) -> "KernelBlocks":
         """Values against some rows of Y."""
@@ -109,7 +115,7 @@ class KernelBlocks:
     @property
     def _products(self) -> bool:
         """Whether values come from products of the two sides, the right one by column."""
-        return self.kernel != "laplacian" and not callable(self.kernel)
+        return not (self.by_distance or callable(self.kernel))
 
     @property
     def exponential(self) -> bool:
@@ -131,7 +137,10 @@ class KernelBlocks:
             shape = left.shape[0], self.shape[1]
             block[...] = _checked(self.kernel(left, self._right), shape, "the kernel function", self.dtype)
         else:
-            _multiply(block, left, self._right, self.kernel, self.gamma)
+            if self.by_distance:
+                _measure(block, left, self._right, self.kernel, self.gamma)
+            else:
+                _multiply(block, left, self._right)
             if not raw:
                 _shape_values(block, self.kernel, self.gamma, self.degree, self.coef0, self.compiled)
 
@@ -277,7 +286,7 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
     """
     if kernel == "precomputed":
         return _checked(X, None, "the precomputed kernel", dtype), None
-    if kernel == "laplacian" or callable(kernel):
+    if callable(kernel):
         return X, Y
     if kernel != "rbf":
         return X.astype(dtype), Y.astype(dtype).T if sparse.issparse(Y) else np.ascontiguousarray(Y.T, dtype=dtype)
@@ -312,10 +321,29 @@ def _rows_of(X: Any, rows: Array) -> Any:
     return X.take(rows, axis=0) if isinstance(X, np.ndarray) else X[rows]
 
 
-def _multiply(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> None:
+def _centrable(X: Any) -> Any:
+    """Sparse rows with few zeros as an array: distances between rows that were not centred lose digits."""
+    return X.toarray() if sparse.issparse(X) and 3 * X.nnz > X.shape[0] * X.shape[1] else X
+
+
+def _is_wide(Y: Any, gamma: float) -> bool:
+    """Whether exponents of rbf are so large that products of rows, which cancel, lose digits that differences keep."""
+    if sparse.issparse(Y):
+        return False
+    return gamma * float(np.square(np.ptp(Y, axis=0), dtype=np.float64).sum()) > _WIDE if len(Y) else False
+
+
+def _measure(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> None:
+    """Exponents from distances between rows."""
     if kernel == "laplacian":
-        np.multiply(manhattan_distances(left, right), -gamma, out=block, casting="same_kind")
-    elif isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        distances = manhattan_distances(left, right)
+    else:
+        distances = cdist(left.toarray() if sparse.issparse(left) else left, right, "sqeuclidean")
+    np.multiply(distances, -gamma, out=block, casting="same_kind")
+
+
+def _multiply(block: Array, left: Any, right: Any) -> None:
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
         np.matmul(left, right, out=block)
     else:
         block[...] = safe_sparse_dot(left, right, dense_output=True)

@@ -51,13 +51,15 @@ class Rows(Protocol):
 class ArrayRows:
     """Rows in memory, a view of X: row i is (X[pick[i]] - mean) / scale; ``pick`` None means all rows as they stand.
 
-    Sparse rows are never centred (thresholds absorb the mean); ``mean`` is then None.
+    Sparse rows are never centred (thresholds absorb the mean); ``mean`` is then None. ``spread`` is rms|x| of the rows
+    of X that were measured, by which they are scaled unless it is 0.
     """
 
     X: Any
     pick: NDArray[np.integer] | None = None
     mean: Floats | None = None
     scale: float = 1.0
+    spread: float = 1.0
 
     @property
     def n_features(self) -> int:
@@ -231,13 +233,11 @@ def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRow
     if sp.issparse(X):
         Y = X[pick]
         square = float(np.asarray(Y.multiply(Y).sum(axis=1)).ravel() @ weights) / weights.sum()
-        return ArrayRows(X, pick, None, _root(square))
+        spread = max(square, 0.0) ** 0.5
+        return ArrayRows(X, pick, None, spread or 1.0, spread)
     Y, weights = X[pick[::step]], weights[::step]
     total = weights.sum()
     mean = weights @ Y / total
     Y -= mean
-    return ArrayRows(X, pick, mean, _root(float(np.einsum("ij,ij,i", Y, Y, weights)) / total))
-
-
-def _root(square: float) -> float:
-    return float(np.sqrt(square)) if square > 0 else 1.0
+    spread = (float(np.einsum("ij,ij,i", Y, Y, weights)) / total) ** 0.5
+    return ArrayRows(X, pick, mean, spread or 1.0, spread)

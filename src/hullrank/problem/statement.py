@@ -59,7 +59,6 @@ class Grade:
     span_dual: float | None = None
     span: str = ""
 
-
     @property
     def span_gap(self) -> float:
         """The relative gap among the functions of the span, or of the stated problem where there is none."""

@@ -107,7 +107,7 @@ class ScaledProblem:
     ) -> tuple[Point, Multipliers]:
         """A certified point in the units of the statement, and its multipliers."""
         f, homogeneous = self.factor, stated.homogeneous
-        scale = certified.scale
+        scale = certified.scale if np.isfinite(certified.scale) else 1.0
         if homogeneous:  # w = 0 only where it is proven that nothing is better
             scale = 0.0 if -certified.dual <= tol * certified.floor else 1.0
         w = point.w * scale * (f if homogeneous else 1 / f)
