@@ -23,8 +23,6 @@ Ints = NDArray[np.intp]
 NYSTROEM_RANK = 1000  # pivots of approximation="nystroem"
 _NEGLIGIBLE = 1e-13  # of the largest diagonal entry
 _DIGITS = 64 * float(np.finfo(np.float64).eps)  # of the largest entry: what rounding may do to any entry
-    np.finfo(np.float64).eps
-)  # of the largest entry, before samples are moved: what rounding does to any
 
 
 @dataclass(frozen=True)
