@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import hullrank
 
 # The estimators that know loss="logistic"; for the others that draw falls back to the hinge.
-LOGISTIC: frozenset[str] = frozenset()
+LOGISTIC = frozenset({"ConvexHullRanker", "FixedMarginClassifier", "SwappedPairsRanker", "SampledPairsRanker"})
 
 NAMES = (
     "ConvexHullRanker",

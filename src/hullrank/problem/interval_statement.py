@@ -83,7 +83,8 @@ class IntervalStatement:
         """The objective of a point; infinite where it breaks an order constraint or a hard margin."""
         problem, s = self.problem, self.scores(point) if scores is None else scores
         theta = point.thresholds
-        digits = 64 * EPSILON * (1 + max(np.abs(s).max(initial=0.0), np.abs(theta).max(initial=0.0)))
+        largest = max(np.abs(s).max(initial=0.0), np.abs(theta).max(initial=0.0))
+        digits = 64 * EPSILON * (1 + largest + self._reach(point.coef))
         if np.any(problem.order_gaps(theta) < problem.gap - digits):
             return float("inf")
         lost = total_charge(problem, self.layout, theta, s[self.samples.rows])

@@ -77,7 +77,7 @@ class KernelSpace:
             return penalty.of(coef)
         square = float(coef @ scores)
         if penalty is Penalty.BALL:
-            digits = 1e-9 + 16 * EPSILON * float(np.abs(coef) @ np.abs(scores))
+            digits = 1e-9 + 64 * EPSILON * float(np.abs(coef) @ np.sqrt(np.maximum(self._diagonal, 0.0))) ** 2
             return 0.0 if square <= 1 + digits else np.inf
         return 0.5 * square
 

@@ -275,8 +275,8 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
         apart = X - mean
         apart *= apart
         return float((weight @ apart).sum())
-    deviations = X.multiply(X).sum(axis=1) - 2 * mean * X.sum(axis=1)  # sum of (x - mean)^2 - mean^2, zeros included
-    return max(0.0, float(weight @ np.asarray(deviations).ravel()) + mean * mean)
+    stored = np.repeat(weight, np.diff(X.indptr))  # the weights of the entries that are not left out as zeros
+    return float(stored @ (X.data - mean) ** 2) + max(0.0, 1.0 - float(stored.sum())) * mean * mean
 
 
 def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any]:
