@@ -158,7 +158,7 @@ register(
     ),
     _linear(
         "semismooth Newton", charges=(Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=solve_by_newton,
-        penalties=(Penalty.L2, Penalty.BALL), shared_slacks=False, limits=_newton_limits,
+        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False, limits=_newton_limits,
     ),
     _linear(
         "interior point", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.HARD), solve=_solve_by_interior_point,

@@ -185,7 +185,7 @@ def quadratic_terms(scaled: ScaledProblem, paying: RowModel) -> Settled:
 def _model_minimum(scaled: ScaledProblem, paying: RowModel, point: Iterate, nothing: RowLayout) -> Iterate:
     """The minimum of the quadratic model under the order constraints; without them where they do not bind."""
     problem, terms = scaled.problem, quadratic_terms(scaled, paying)
-    if len(problem.up) == 0 or np.all(problem.order_gaps(point.theta) > problem.gap):
+    if not problem.l1 and (len(problem.up) == 0 or np.all(problem.order_gaps(point.theta) > problem.gap)):
         free = _free_minimum(problem, terms, point)
         if np.all(problem.order_gaps(free.theta) >= problem.gap):
             return free
