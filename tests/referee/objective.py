@@ -140,8 +140,8 @@ def kernel_values(X, kernel, *, gamma=1.0, degree=3, coef0=0.0):
     if kernel == "precomputed":
         return X, 0.0 * np.asarray(X, np.float64)
     if kernel in ("rbf", "laplacian"):
-        apart = np.abs(X[:, None, :] - X[None, :, :])
-        distance = (apart**2).sum(axis=2) if kernel == "rbf" else apart.sum(axis=2)
+        power = 2 if kernel == "rbf" else 1
+        distance = sum((np.abs(np.subtract.outer(x, x)) ** power for x in X.T), np.zeros((len(X), len(X)), Long))
         K = np.exp(-gamma * distance)
         far = 2 * distance.max() if kernel == "rbf" else 0.0  # |x|^2 + |y|^2 - 2 x.y, x and y from any centre
         doubt = K * EPS * (4 + (X.shape[1] + 8) * gamma * (distance + far))
