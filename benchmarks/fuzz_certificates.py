@@ -1,6 +1,6 @@
 """Fit random problems with every estimator that has a certificate, and look for false certificates and crashes.
 
-    python benchmarks/fuzz_certificates.py --problems 20000 [--seed 0] [--jobs 2] [--only NAME] [--limit 30]
+    python benchmarks/fuzz_certificates.py --problems 20000 [--seed 0] [--jobs 2] [--only NAME] [--large]
 
 Problems, statements and verdicts are those of the tests (``tests/referee``; ``judge.py`` lists the kinds of failure).
 Problem number s is the same in every run; ``--problems 1 --seed s`` repeats it alone. Prints two lines for each failure
@@ -27,13 +27,13 @@ from referee.judge import KINDS, Verdict, judge
 from referee.random_problems import NAMES, random_case
 
 
-def work(pipe, only, limit):
+def work(pipe, options):
     """Judge the problems whose numbers come through the pipe, until it sends None."""
     while (seed := pipe.recv()) is not None:
         begin = time.process_time()
-        case = random_case(seed, only)
+        case = random_case(seed, options.only, options.large)
         try:
-            verdict = judge(case, limit)
+            verdict = judge(case, options.limit)
         except Exception as error:  # the judge's own fault
             verdict = Verdict(case, "unjudged", [("judge", repr(error))])
         spent = time.process_time() - begin
@@ -43,13 +43,13 @@ def work(pipe, only, limit):
 class Worker:
     """A process that judges one problem at a time, and can be replaced if it never answers."""
 
-    def __init__(self, only, limit):
-        self.only, self.limit = only, limit
+    def __init__(self, options):
+        self.options = options
         self.start()
 
     def start(self):
         self.pipe, theirs = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=work, args=(theirs, self.only, self.limit), daemon=True)
+        self.process = multiprocessing.Process(target=work, args=(theirs, self.options), daemon=True)
         self.process.start()
         theirs.close()
         self.seed = None
@@ -62,22 +62,22 @@ class Worker:
         """End the process; the verdict on the problem that it was at."""
         self.process.kill()
         self.process.join()
-        case, seed = random_case(self.seed, self.only), self.seed
+        case, seed = random_case(self.seed, self.options.only, self.options.large), self.seed
         self.start()
         return seed, case.name, str(case), reason, "", False, [(reason, "the process had to be ended")], 0.0
 
 
-def run(seeds, jobs, only, limit):
+def run(options):
     """The verdicts, in the order in which they come."""
-    seeds = iter(seeds)
-    workers = [Worker(only, limit) for _ in range(jobs)]
+    seeds = iter(range(options.seed, options.seed + options.problems))
+    workers = [Worker(options) for _ in range(options.jobs)]
     for worker in workers:
         if (seed := next(seeds, None)) is not None:
             worker.give(seed)
     while busy := [worker for worker in workers if worker.seed is not None]:
         ready = wait([worker.pipe for worker in busy], timeout=5)
         for worker in busy:
-            late = time.monotonic() - worker.since > 10 * limit
+            late = time.monotonic() - worker.since > 10 * options.limit + 300 * options.large
             if worker.pipe in ready:
                 try:
                     yield worker.pipe.recv()
@@ -101,13 +101,11 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="number of the first problem (default 0)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--only", choices=NAMES, help="one estimator instead of all")
+    parser.add_argument("--large", action="store_true", help="hundreds or thousands of rows instead of 6 to 40")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds of processor time per fit (default 30)")
     options = parser.parse_args()
     counts, spent, failed = {name: Counter() for name in NAMES}, 0.0, 0
-    seeds = range(options.seed, options.seed + options.problems)
-    for _, name, words, outcome, status, blunt, failures, seconds in run(
-        seeds, options.jobs, options.only, options.limit
-    ):
+    for _, name, words, outcome, status, blunt, failures, seconds in run(options):
         row = counts[name]
         outcomes = [outcome] if outcome in ("graded", "declined") else []
         row.update(

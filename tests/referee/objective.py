@@ -134,17 +134,21 @@ def _penalty(st, w, scores, size):
     return square / 2, error / 2, 0.0
 
 
-def kernel_values(X, kernel, *, gamma=1.0, degree=3, coef0=0.0):
-    """The kernel between the rows of X in extended precision, and how far float64 values may be from it."""
+def kernel_values(X, kernel, *, gamma=1.0, degree=3, coef0=0.0, centred=True):
+    """The kernel between the rows of X in extended precision, and how far float64 values may be from it.
+
+    ``centred`` rows lose no digits of |x - y|^2 = |x|^2 + |y|^2 - 2 x.y to a shift; sparse rows cannot be centred.
+    """
     X = np.asarray(X, Long)
     if kernel == "precomputed":
         return X, 0.0 * np.asarray(X, np.float64)
     if kernel in ("rbf", "laplacian"):
-        apart = np.abs(X[:, None, :] - X[None, :, :])
-        distance = (apart**2).sum(axis=2) if kernel == "rbf" else apart.sum(axis=2)
+        power = 2 if kernel == "rbf" else 1
+        distance = sum((np.abs(np.subtract.outer(x, x)) ** power for x in X.T), np.zeros((len(X), len(X)), Long))
         K = np.exp(-gamma * distance)
-        far = 2 * distance.max() if kernel == "rbf" else 0.0  # |x|^2 + |y|^2 - 2 x.y, x and y from any centre
-        doubt = K * EPS * (4 + (X.shape[1] + 8) * gamma * (distance + far))
+        length = distance.max() if centred else (X**2).sum(axis=1).max()
+        far = 2 * length if kernel == "rbf" else 0.0
+        doubt = EPS**2 + K * EPS * (4 + (X.shape[1] + 8) * gamma * (distance + far))
         return K, np.asarray(doubt, np.float64)
     product = X @ X.T
     doubt = EPS * (X.shape[1] + 2) * (np.abs(X) @ np.abs(X).T)

@@ -28,7 +28,10 @@ _SHARES = (0.34, 0.24, 0.08, 0.08, 0.14, 0.07, 0.05)
 
 @dataclass(frozen=True)
 class Case:
-    """A fit: the estimator with its parameters, and the data; ``edges`` (labels lo, hi) where the order is a graph."""
+    """A fit: the estimator with its parameters, and the data; ``edges`` (labels lo, hi) where the order is a graph.
+
+    With ``warm_start`` the fit is the second of two, after one at a seventh of C.
+    """
 
     seed: int
     name: str
@@ -55,7 +58,10 @@ class Case:
             extra["sample_weight"] = self.weights
         if self.qid is not None:
             extra["qid"] = self.qid
-        return self.model().fit(sp.csr_array(self.X) if self.is_sparse else self.X, self.y, **extra)
+        X, model = sp.csr_array(self.X) if self.is_sparse else self.X, self.model()
+        if self.params.get("warm_start") and np.isfinite(self.params["C"]):
+            model.set_params(C=self.params["C"] / 7).fit(X, self.y, **extra).set_params(C=self.params["C"])
+        return model.fit(X, self.y, **extra)
 
     def __str__(self):
         traits = " ".join(f"{key}={value}" for key, value in self.traits.items())
@@ -64,15 +70,14 @@ class Case:
         return f"seed {self.seed}: {self.name}({params}) on {self.X.shape[0]} x {self.X.shape[1]}{order} {traits}"
 
 
-def random_case(seed, only=None):
-    """The problem number ``seed``; ``only`` keeps to one estimator."""
+def random_case(seed, only=None, large=False):
+    """The problem number ``seed``; ``only`` keeps to one estimator, ``large`` means hundreds or thousands of rows."""
     rng = np.random.default_rng([16, seed])
     name = str(rng.choice(NAMES, p=_SHARES))
     name = only or name
     traits = {}
     wants_kernel = name != "LinearRelaxationRanker" and rng.random() < 0.4
-    m = int(rng.integers(6, 41))
-    n = int(rng.integers(m + 1, 61)) if rng.random() < 0.25 else int(rng.integers(1, 9))
+    m, n = _size(rng, name, wants_kernel, large)
     X, signal = _rows(rng, m, n, traits)
     y, edges, order = _targets(rng, name, signal, traits)
     weights = _weights(rng, m, traits) if name != "SampledPairsRanker" else None
@@ -87,8 +92,31 @@ def random_case(seed, only=None):
         X = _kernel(rng, params, X, wants_kernel, traits)
     if name == "ConvexHullRanker":
         _hull_choices(rng, params)
+    _rare_choices(np.random.default_rng([16, seed, 1]), name, params)
     is_sparse = params.get("kernel") != "precomputed" and rng.random() < 0.1
     return Case(seed, name, params, X, y, weights, qid, is_sparse, edges, traits)
+
+
+def _size(rng, name, has_kernel, large):
+    """Rows and columns; large sizes reach what solvers do only there: samples of rows, caches, pairs never listed."""
+    m = int(rng.integers(6, 41))
+    n = int(rng.integers(m + 1, 61)) if rng.random() < 0.25 else int(rng.integers(1, 9))
+    if not large:
+        return m, n
+    if "Pairs" in name or "Relaxation" in name:
+        return 380 + 3 * m, min(n, 6)
+    return (150 + 5 * m, min(n, 5)) if has_kernel else (1000 + 150 * m, min(n, 12))
+
+
+def _rare_choices(rng, name, params):
+    """Options that seldom matter: a warm start, a small cache of kernel rows, the named approximation."""
+    class_based = "Pairs" not in name and "Relaxation" not in name
+    if "kernel" in params and class_based and rng.random() < 0.1:
+        params["cache_size"] = 0.001
+    if "approximation" in params and rng.random() < 0.1:
+        params["approximation"] = "nystroem"
+    if "kernel" in params and name == "FixedMarginClassifier" and rng.random() < 0.2:
+        params["warm_start"] = True
 
 
 def _rows(rng, m, n, traits):
@@ -238,7 +266,7 @@ def _hull_choices(rng, params):
     if params["loss"] == "logistic":
         params["intervals"] = "proper"
     approximated, has_kernel = "approximation" in params, "kernel" in params
-    if not has_kernel and not approximated and rng.random() < 0.25:
+    if not has_kernel and not approximated and params["loss"] != "logistic" and rng.random() < 0.25:
         params["penalty"] = "l1"
     if has_kernel and not approximated and rng.random() < 0.3:
         params["norm"] = "coefficient"

@@ -44,9 +44,18 @@ class Restated:
             return X, {}
         kernel, gamma = params.get("kernel", "linear"), 1.0
         if kernel not in ("precomputed", "linear"):
-            gamma = resolved_gamma(params.get("gamma", "scale"), X, self.weights)
-        K, doubt = kernel_values(X, kernel, gamma=gamma, degree=params.get("degree", 3), coef0=params.get("coef0", 0.0))
+            gamma = self._gamma(X)
+        K, doubt = kernel_values(
+            X, kernel, gamma=gamma, degree=params.get("degree", 3), coef0=params.get("coef0", 0.0),
+            centred=not case.is_sparse,
+        )  # fmt: skip
         return K, {"is_kernel": params.get("norm") != "coefficient", "doubt": doubt}
+
+    def _gamma(self, X):
+        """The number behind gamma; that of the model where it is the same but for digits lost to a shift."""
+        own = resolved_gamma(self.case.params.get("gamma", "scale"), X, self.weights)
+        theirs = getattr(self.model, "gamma_", own)
+        return theirs if abs(theirs - own) <= 1e-6 * own else own
 
     def statement(self):
         """The problem; parameters that are "auto" need the model."""

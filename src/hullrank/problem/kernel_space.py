@@ -101,10 +101,9 @@ class KernelSpace:
         return 0.5 * square if penalty is Penalty.L2 else float(np.sqrt(square))
 
     def reach(self, coef: Floats) -> float:
-        """How large the terms are that add up to a score, about, as a random walk over the coefficients."""
+        """How large the terms are that add up to a score, together."""
         diagonal = np.sqrt(np.maximum(self._diagonal, 0.0))
-        terms = float(np.abs(coef) @ diagonal) * float(diagonal.max(initial=0.0))
-        return terms / max(np.count_nonzero(coef), 1) ** 0.5
+        return float(np.abs(coef) @ diagonal) * float(diagonal.max(initial=0.0))
 
     def rounding(self, beta: Floats) -> float:
         """What rounding may add to beta'K beta, estimated as a random walk over the coefficients."""
