@@ -9,13 +9,15 @@ beat: the set violated at the current scores is found by sorting, so no pair is 
 give the optimum.
 """
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.exact.statement import Rows, column_scale
+from hullrank.exact.grid import column_scale
+from hullrank.exact.rows import Rows
 from hullrank.problem.certificate import Status
 from hullrank.solvers.linear_program import GrowingProgram, LinearProgram, ProgramStatus
 
@@ -61,16 +63,36 @@ class _Sets:
         return [(int(high[np.argmin(scores[high])]), int(low[np.argmax(scores[low])])) for high, low in self.groups]
 
 
+@dataclass(frozen=True)
+class RelaxationStatement:
+    """The relaxation of the AUC of some samples, with margin epsilon."""
+
+    rows: Rows
+    epsilon: float
+
+    def value(self, w: Floats) -> float:
+        """The hinge sum of weights w in units of epsilon, or infinity where w breaks a constraint."""
+        scale = column_scale(self.rows.X)
+        sets = _sets(self.rows, scale)
+        return _Master(sets, scale / self.epsilon, 1.0 - 1.0 / self.epsilon).value(w * scale / self.epsilon)
+
+
 def relax(
-    samples: Rows, epsilon: float, *, start: Floats | None = None, tol: float = 1e-9, max_rounds: int = 500
+    samples: Rows,
+    epsilon: float,
+    *,
+    start: Floats | None = None,
+    tol: float = 1e-9,
+    max_rounds: int = 500,
+    seconds: float = float("inf"),
 ) -> Relaxation:
     """Solve the relaxation by cuts, in u = w / eps, so that the margin is 1; Ctrl-C keeps the best so far.
 
     ``start`` are weights w that the first cuts are made at.
     """
-    X, weights = samples.X, samples.weights
-    scale = column_scale(X)
-    rows = _Sets((X - X.mean(axis=0)) / scale, weights, _groups(samples.codes, samples.query))
+    weights, deadline = samples.weights, time.perf_counter() + seconds
+    scale = column_scale(samples.X)
+    rows = _sets(samples, scale)
     master = _Master(rows, scale / epsilon, 1.0 - 1.0 / epsilon)
     pairs = sum(float(weights[high].sum() * weights[low].sum()) for high, low in rows.groups)
     count = sum(len(high) * len(low) for high, low in rows.groups)
@@ -86,7 +108,12 @@ def relax(
             value = master.add(trial)
             if value < primal:
                 primal, best = value, trial
-            centre, dual = master.solve()
+            left = deadline - time.perf_counter()
+            answer = master.solve(left) if left > 0 else None
+            if answer is None:
+                status = Status.TIME_LIMIT
+                break
+            centre, dual = answer
             if primal - dual <= tol * max(primal, 1e-3 * pairs):
                 status = Status.CONVERGED
                 break
@@ -119,6 +146,16 @@ class _Master:
         shrink = min(1.0, self._lowest / worst if worst < self._lowest else 1.0)
         return v * min(shrink, float((self._box / np.maximum(np.abs(v), 1e-300)).min()))
 
+    def value(self, v: Floats) -> float:
+        """The hinge sum at v, or infinity if v breaks D.v >= lowest."""
+        scores = self._rows.Z @ v
+        offset, slopes = self._rows.cuts(scores)
+        return np.inf if self._broken(v, scores) else float((offset + slopes @ v).sum())
+
+    def _broken(self, v: Floats, scores: Floats) -> list[tuple[int, int]]:
+        worst = self._rows.worst_pairs(scores)
+        return [pair for pair in worst if self._margin(v, pair) < self._lowest * (1 + 1e-9)]
+
     def add(self, v: Floats) -> float:
         """Cuts at v; returns the hinge sum there, or infinity if v breaks D.v >= lowest."""
         n = len(self._rows.Z)
@@ -131,21 +168,28 @@ class _Master:
             self._program.add_rows(
                 sp.hstack([sp.csr_array(-slopes[cut]), marks]), offset[cut], np.full(len(cut), np.inf)
             )
-        broken = [pair for pair in self._rows.worst_pairs(scores) if self._margin(v, pair) < self._lowest * (1 + 1e-9)]
+        broken = self._broken(v, scores)
         for high, low in broken:
             row = np.concatenate([self._rows.Z[high] - self._rows.Z[low], np.zeros(n)])[None, :]
             self._program.add_rows(row, np.array([self._lowest]), np.array([np.inf]))
         return np.inf if broken else float(loss.sum())
 
-    def solve(self) -> tuple[Floats, float]:
-        """The best v against the cuts so far, and the lower bound it gives."""
-        answer = self._program.solve()
+    def solve(self, seconds: float) -> tuple[Floats, float] | None:
+        """The best v against the cuts so far, and the lower bound it gives; None if time ran out."""
+        answer = self._program.solve(seconds)
+        if answer.status is ProgramStatus.TIME_LIMIT:
+            return None
         if answer.status is not ProgramStatus.OPTIMAL:
             raise RuntimeError(f"HiGHS ended with status '{answer.status}' on a feasible and bounded program")
         return answer.x[: self._rows.Z.shape[1]], answer.objective
 
     def _margin(self, v: Floats, pair: tuple[int, int]) -> float:
         return float((self._rows.Z[pair[0]] - self._rows.Z[pair[1]]) @ v)
+
+
+def _sets(samples: Rows, scale: Floats) -> _Sets:
+    Z = (samples.X - np.median(samples.X, axis=0)) / scale
+    return _Sets(Z, samples.weights, _groups(samples.codes, samples.query))
 
 
 def _groups(codes: Indices, query: Indices) -> list[tuple[Indices, Indices]]:

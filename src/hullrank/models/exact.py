@@ -10,19 +10,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
+from hullrank.exact.grade import grade
 from hullrank.exact.mip import rank_program
 from hullrank.exact.portfolio import METHODS, solve_exact
-from hullrank.exact.relaxation import relax
-from hullrank.exact.statement import Rows, Statement, column_scale, join_rows, state_pairs, state_ranks
+from hullrank.exact.relaxation import RelaxationStatement, relax
+from hullrank.exact.rows import comparable_weights, join_rows
+from hullrank.exact.scores import linear_scores
+from hullrank.exact.statement import Statement, state_pairs, state_ranks
 from hullrank.exceptions import ConvergenceWarning, HullrankError, LabelError
 from hullrank.metrics import swapped_pairs
+from hullrank.models import _exact_starts
 from hullrank.models.base import RankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
-from hullrank.models.pairs import SwappedPairsRanker
 from hullrank.problem.certificate import Certificate, Status
 from hullrank.problem.exact_certificate import ExactCertificate
 from hullrank.problem.statistics import NAMES, RankStatistic
@@ -32,7 +35,31 @@ Indices = NDArray[np.intp]
 
 
 class _PairChargeRanker(RankerMixin, ScoreLineEstimator):
-    """What both rankers share: checked dense rows, and pair accuracy as the score."""
+    """What both rankers share: checked dense rows, scores without lost digits, and pair accuracy as the score."""
+
+    def candidate(self, statement: Any) -> Floats:
+        """The fitted weights as a point of a stated problem.
+
+        Parameters
+        ----------
+        statement : object
+            What ``state`` returned for the data in question.
+
+        Returns
+        -------
+        w : ndarray of shape (n_features,)
+        """
+        check_is_fitted(self, "coef_")
+        w = np.asarray(self.coef_, dtype=np.float64)
+        if len(w) != statement.rows.X.shape[1]:
+            raise HullrankError(
+                f"the model has {len(w)} weights, and the stated problem {statement.rows.X.shape[1]} features; state "
+                "it from the data that the model was fitted to"
+            )
+        return w
+
+    def _scores(self, X: Any) -> Floats:
+        return linear_scores(X, self.coef_)
 
     def _check(self, X: Any, y: Any, sample_weight: Any, qid: Any) -> tuple[Floats, Indices, Floats, Indices]:
         X = check_rows(self, X, reset=True)
@@ -56,7 +83,10 @@ class _PairChargeRanker(RankerMixin, ScoreLineEstimator):
         -------
         score : float in [0, 1]; NaN with a warning when no pair can be compared
         """
-        return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
+        scores = self.predict(X)
+        if sample_weight is not None:  # products of tiny weights would vanish
+            sample_weight = comparable_weights(check_weights(sample_weight, scores[:, None]))
+        return 1.0 - swapped_pairs(y, scores, qid=qid, sample_weight=sample_weight)
 
 
 class ExactRanker(_PairChargeRanker):
@@ -78,8 +108,8 @@ class ExactRanker(_PairChargeRanker):
         swapped-pairs SVM and the linear relaxation, improves by plane search and proves by branch and bound.
         "sweep" is exact for rows that span a plane. "plane_search" only looks for good directions, until a limit is
         met. "branch_and_bound" leaves out the starts. "mip" is the program of the paper, solved by HiGHS.
-    time_limit : float, default=60
-        Seconds after which the best score function so far is returned.
+    time_limit : float or None, default=60
+        Seconds after which the best score function so far is returned; None is no limit.
     max_cells : int, default=None
         A limit like ``time_limit`` that is the same on every machine: cells bounded and planes swept.
     gap_tol : float, default=0.0
@@ -120,7 +150,7 @@ class ExactRanker(_PairChargeRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "statistic": [StrOptions(set(NAMES)), RankStatistic, "array-like"],
         "method": [StrOptions(set(METHODS))],
-        "time_limit": [Interval(Real, 0, None, closed="neither")],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "max_cells": [Interval(Integral, 1, None, closed="left"), None],
         "gap_tol": [Interval(Real, 0, None, closed="left")],
         "epsilon": [Interval(Real, 0, 1, closed="neither")],
@@ -133,7 +163,7 @@ class ExactRanker(_PairChargeRanker):
         statistic: Any = "auc",
         *,
         method: str = "auto",
-        time_limit: float = 60,
+        time_limit: float | None = 60,
         max_cells: int | None = None,
         gap_tol: float = 0.0,
         epsilon: float = 1e-4,
@@ -167,25 +197,45 @@ class ExactRanker(_PairChargeRanker):
         -------
         self : object
         """
-        statement = self._state(*self._check(X, y, sample_weight, qid))
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
         solution = solve_exact(
             statement,
             method=self.method,
             statistic=RankStatistic.of(self.statistic).name,
-            starts=lambda: [] if self.method == "branch_and_bound" else _starts(statement.rows, self.epsilon),
+            starts=lambda: self._starts(statement),
             time_limit=self.time_limit,
             max_cells=self.max_cells,
             gap_tol=self.gap_tol,
             epsilon=self.epsilon,
-            seed=seed,
+            seed=0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
         )
         self.coef_ = solution.w
-        self.certificate_ = solution.certificate
         self.trace_ = solution.trace
-        _warn_unless_ended(solution.certificate)
+        self.certificate_ = grade(statement, self.candidate(statement), solution.claim)
+        _warn_unless_ended(self.certificate_)
         return self
+
+    def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Statement:
+        """Check the data and state what is maximised on them; ``fit`` solves this.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        qid : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        statement : frozen record of the distinct rows, the pairs, their weights and the allowed weights
+        """
+        return self._state(*self._check(X, y, sample_weight, qid))
+
+    def _starts(self, statement: Statement) -> Sequence[Floats]:
+        if self.method in ("branch_and_bound", "lattice"):
+            return []
+        return _exact_starts.directions(statement.rows, self.epsilon, self.time_limit)
 
     def write_mip(self, path: str | Path, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> None:
         """Write the mixed-integer program of the data (P_AUC or P_RRF with margin ``epsilon``) for other solvers.
@@ -288,12 +338,12 @@ class LinearRelaxationRanker(_PairChargeRanker):
         self : object
         """
         begin = time.perf_counter()
-        rows = join_rows(*self._check(X, y, sample_weight, qid))
-        answer = relax(rows, self.epsilon)
+        statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
+        answer = relax(statement.rows, self.epsilon)
         self.coef_ = answer.w
         self.n_iter_ = answer.rounds
         self.certificate_ = Certificate(
-            primal=answer.primal,
+            primal=statement.value(self.candidate(statement)),
             dual=answer.dual,
             status=answer.status,
             iterations=answer.rounds,
@@ -304,20 +354,21 @@ class LinearRelaxationRanker(_PairChargeRanker):
         warn_unless_converged(self.certificate_, 1e-9, "standardise the features or raise epsilon")
         return self
 
+    def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> RelaxationStatement:
+        """Check the data and state what is minimised on them; ``fit`` solves this.
 
-def _starts(rows: Rows, epsilon: float) -> Sequence[Floats]:
-    """Directions of logistic regression (ridge for more than two grades), the swapped-pairs SVM and the relaxation."""
-    scale = column_scale(rows.X)
-    Z = (rows.X - rows.X.mean(axis=0)) / scale
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = LogisticRegression() if rows.codes.max() <= 1 else Ridge()
-        first = model.fit(Z, rows.codes, sample_weight=rows.weights).coef_.ravel()
-        svm = SwappedPairsRanker(C=100.0).fit(Z, rows.codes, sample_weight=rows.weights, qid=rows.query)
-    relaxed = relax(rows, epsilon)
-    if Status.INTERRUPTED in (svm.certificate_.status, relaxed.status):
-        raise KeyboardInterrupt
-    return [first / scale, svm.coef_ / scale, relaxed.w]
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        qid : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        statement : frozen record of the distinct rows and epsilon
+        """
+        return RelaxationStatement(join_rows(*self._check(X, y, sample_weight, qid)), self.epsilon)
 
 
 def _warn_unless_ended(certificate: ExactCertificate) -> None:

@@ -99,8 +99,10 @@ class GrowingProgram:
             rows.shape[0], row_lower, row_upper, rows.nnz, rows.indptr[:-1].astype(np.int32), rows.indices, rows.data
         )
 
-    def solve(self) -> ProgramSolution:
-        """Solve what stands now."""
+    def solve(self, seconds: float = float("inf")) -> ProgramSolution:
+        """Solve what stands now, within so many seconds."""
+        if seconds < float("inf"):  # HiGHS counts the seconds of all its runs
+            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(seconds, 0.0))
         interrupted = _run(self._highs, threaded=False)
         return _solution(self._highs, interrupted, mixed=False)
 
