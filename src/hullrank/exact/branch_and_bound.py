@@ -120,6 +120,13 @@ class BranchAndBound:
                 self._round(pool)
         self._update_bound()
 
+    def learn(self, w: Floats, bound: float) -> None:
+        """A direction (in the coordinates of the arrangement) and a bound that were found elsewhere."""
+        self.bound = min(self.bound, bound)
+        value = self._arrangement.value(w)
+        if value > self.value:
+            self._found(value, np.linalg.pinv(self._from_white) @ w)
+
     def _update_bound(self) -> None:
         top = max(self._stuck, self.value, -self._heap[0][0] if self._heap else -np.inf)
         self.bound = min(self.bound, top)

@@ -37,6 +37,11 @@ class Clock:
         return self.left <= 0 or self.elapsed >= min(self.seconds, self.until)
 
     @property
+    def remaining(self) -> float:
+        """Seconds left of the turn."""
+        return max(0.0, min(self.seconds, self.until) - self.elapsed)
+
+    @property
     def over(self) -> bool:
         """Whether the limit of the whole search is met, not only the turn."""
         return self.left <= 0 or self.elapsed >= self.seconds

@@ -36,6 +36,7 @@ class Claim:
     solver: str
     statistic: str
     guarantee: str
+    rigorous: bool = False
     remarks: tuple[str, ...] = ()
     final: bool = False
 
@@ -60,6 +61,7 @@ def grade(statement: Statement, w: Floats, claim: Claim) -> ExactCertificate:
         n_order_constraints=len(statement.above),
         tolerance=TOLERANCE,
         guarantee=claim.guarantee + (_READ if statement.grid.read else ""),
+        rigorous=claim.rigorous,
         remarks=claim.remarks,
     )
 
