@@ -16,7 +16,7 @@ from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
 from hullrank.problem.rows import ArrayRows, centred_rows
-from hullrank.problem.statement import Grade, Point
+from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
 HARD_MARGIN_DIGITS = 1e-9  # of the margin, by which a hard margin may be missed
@@ -43,6 +43,16 @@ class IntervalStatement:
     classes: NDArray[Any]
     order: OrderGraph
     space: KernelSpace | None = None
+
+    @property
+    def family(self) -> str:
+        """Which solvers take it."""
+        return "intervals" if self.space is None else "kernel intervals"
+
+    @property
+    def size(self) -> Size:
+        """Samples, columns and classes."""
+        return Size(len(self.samples.codes), self.samples.X.shape[1], self.samples.n_classes)
 
     @property
     def n_order_constraints(self) -> int:

@@ -189,16 +189,19 @@ class Gram:
 
     def hashes(self) -> NDArray[np.uint64]:
         """A number per sample that depends on its values alone, not on where it stands; as good as random."""
-        X = np.sort(self.X, axis=1) if self.kernel == "precomputed" else self.X
-        values, columns = (X.data, X.indices) if sparse.issparse(X) else (X.ravel(), np.arange(X.size) % X.shape[1])
-        bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)
-        odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        X: Any = np.sort(self.X, axis=1) if self.kernel == "precomputed" else self.X
+        m, n = X.shape
+        odd: Array = np.random.default_rng(0).integers(2**63, size=n, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        if sparse.issparse(X):
+            values, columns, starts = X.data, X.indices, X.indptr[:-1]
+        else:
+            values, columns, starts = X.ravel(), np.tile(np.arange(n), m), np.arange(m) * n
+        bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)  # + 0.0: a zero has no sign
         mixed = np.append((bits ^ (bits >> np.uint64(29))) * odd[columns], np.uint64(0))
-        starts = X.indptr[:-1] if sparse.issparse(X) else np.arange(X.shape[0]) * X.shape[1]
         sums = np.add.reduceat(mixed, starts)
         if sparse.issparse(X):
             sums[np.diff(X.indptr) == 0] = 0
-        return (sums ^ (sums >> np.uint64(32))) * odd[0]
+        return np.asarray((sums ^ (sums >> np.uint64(32))) * odd[0], dtype=np.uint64)
 
     def diagonal(self) -> NDArray[np.float64]:
         """The values k(x, x)."""

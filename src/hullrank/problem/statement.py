@@ -7,7 +7,7 @@ Certifying, warm starts, reports and tests go the same way.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,14 @@ from numpy.typing import NDArray
 from hullrank.problem.certificate import Certificate, Status, relative_gap
 
 Floats = NDArray[np.float64]
+
+
+class Size(NamedTuple):
+    """What decides between solvers."""
+
+    n_samples: int
+    n_features: int
+    n_classes: int
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,10 @@ class Grade:
 
 class Statement(Protocol):
     """A stated problem."""
+
+    @property
+    def family(self) -> str:
+        """The kind of problem, which solvers name too (see `hullrank.solvers.base.Solver`)."""
 
     @property
     def n_order_constraints(self) -> int:
