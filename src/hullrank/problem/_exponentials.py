@@ -45,9 +45,9 @@ def _polynomial(series: Array, f: Array) -> Any:
 
 
 @njit(**_OPTIONS)
-def exponentials32(block: Array) -> None:
+def exponentials32(block: Array, first: Array, last: Array) -> None:
     """exp(min(x, 0)) of every x of a float32 matrix, in place; NaN stays."""
-    for i in range(block.shape[0]):
+    for i in range(first, last):
         for k in range(block.shape[1]):
             x = block[i, k]
             x = np.float32(0) if x > np.float32(0) else x
@@ -59,9 +59,9 @@ def exponentials32(block: Array) -> None:
 
 
 @njit(**_OPTIONS)
-def exponentials64(block: Array) -> None:
+def exponentials64(block: Array, first: Array, last: Array) -> None:
     """The same of a float64 matrix."""
-    for i in range(block.shape[0]):
+    for i in range(first, last):
         for k in range(block.shape[1]):
             x = block[i, k]
             x = 0.0 if x > 0.0 else x

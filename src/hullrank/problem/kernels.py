@@ -313,7 +313,7 @@ def _shape_values(block: Array, kernel: str, gamma: float, degree: int, coef0: f
     if kernel in ("rbf", "laplacian") and compiled:
         from hullrank.problem._exponentials import exponentials32, exponentials64
 
-        (exponentials32 if block.dtype == np.float32 else exponentials64)(block)
+        (exponentials32 if block.dtype == np.float32 else exponentials64)(block, 0, len(block))
     elif kernel in ("rbf", "laplacian"):
         np.minimum(block, 0.0, out=block)
         np.exp(block, out=block)

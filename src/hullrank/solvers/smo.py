@@ -1,10 +1,11 @@
-"""Interval problems with kernels: sequential minimal optimisation, Newton on the free multipliers, a certified gap.
+"""Interval problems with kernels: sequential minimal optimisation and Newton steps, to a certified duality gap.
 
-Sequential steps find the face of the optimum quickly and then crawl along the small eigenvalues of the kernel; Newton
-steps on the free multipliers do not crawl, but cost the cube of their number. So a Newton step is taken where it costs
-less than the sequential steps that it is likely to save. Samples that stand at a bound and will hardly leave it rest
-until the others are done. Kernel rows are float32. Scores are kept in float64 and recomputed from float64 kernel values
-before an answer is believed, so their error is that of the last steps only.
+Sequential minimal optimisation (SMO; Platt 1998, with the choice of pairs of Fan, Chen and Lin 2005 and conjugate
+directions as in Torres-Barrán, Alaíz and Dorronsoro 2021) quickly finds the rows that are at a bound at the optimum, and
+then crawls along the small eigenvalues of the kernel. Newton steps on the free multipliers with an active-set method
+(``_smo_newton``) do not crawl, but cost the cube of their number. So a Newton step is taken where it is expected to cost
+less than the sequential steps that it saves. Kernel rows are float32. Scores are accumulated in float64 and recomputed
+from float64 kernel values before an answer is accepted, so the certificate does not depend on float32.
 """
 
 from dataclasses import dataclass
@@ -14,34 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank._progress import tell
+from hullrank._threads import one_blas_thread
 from hullrank.problem.certificate import CertifiedPoint, Status, certify_intervals
 from hullrank.problem.intervals import Charge, IntervalProblem
 from hullrank.problem.kernels import Gram
 from hullrank.problem.layout import RowLayout
-from hullrank.solvers import _smo_loops as loops
-from hullrank.solvers._smo_focus import Focus
-from hullrank.solvers._smo_newton import FreeFace, free_rows, newton_step
+from hullrank.solvers._smo_cache import RowCache
+from hullrank.solvers._smo_loops import WEIGHT
+from hullrank.solvers._smo_newton import find_face, newton_step
 from hullrank.solvers._smo_primal import Primal, best_primal
+from hullrank.solvers._smo_settings import SmoSettings
+from hullrank.solvers._smo_shrinking import ActiveSet
 from hullrank.solvers._smo_start import Start, feasible_start, put_start
-from hullrank.solvers._smo_state import RowCache, SmoState, make_state, row_memory
+from hullrank.solvers._smo_state import SmoState, is_hinge
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_THRESHOLDS = 200
-_FALL = 0.2  # of the demanded violation from one level to the next,
-_STEEP_FALL = 0.018  # where a level takes less than
-_GRADING = 1e-3  # seconds, no more than what belongs to its end
-_FIRST = 100.0  # the first demand, in tolerances of the first violation,
-_LEAST_FIRST = 0.1  # but not less than so much of it
-_FLOPS = 4e10  # of a Newton step, per second
-_PATIENCE = 3.5  # prices of a Newton step that others may cost before one is taken,
-_PATIENCE_BETWEEN = 2.5  # between two levels, if one is left to go; half with two left,
-_LEVELS = 1.9  # and so many while the gap is not known
-_SETTLED = 0.2  # of the free rows: where so few changed since the last level, a Newton step may be the last
-_CLEAN = 0.3  # of the price of a Newton step if the last one went its whole way
-_WORTHWHILE = 0.4  # length below which a Newton step, cut by many bounds, does more harm than good
-_DAMPING = 1e-2  # of the ridge that would let multipliers move by about their bound
+_DEFAULTS = SmoSettings()
 
 
 def smo_refuses(problem: IntervalProblem) -> str | None:
@@ -50,7 +41,7 @@ def smo_refuses(problem: IntervalProblem) -> str | None:
         return "kernels need the L2 penalty"
     if problem.charge is Charge.HARD:
         return "a hard margin may have no dual optimum"
-    if problem.charge is Charge.HINGE and bool((problem.bundles[:, 1] >= 0).any()):
+    if is_hinge(problem) and bool((problem.bundles[:, 1] >= 0).any()):
         return "a shared hinge slack ties two multipliers of one sample in a box that steps over two rows cannot leave"
     if problem.n_thresholds > MOST_THRESHOLDS:
         return f"more than {MOST_THRESHOLDS} thresholds"
@@ -59,7 +50,7 @@ def smo_refuses(problem: IntervalProblem) -> str | None:
 
 @dataclass
 class SmoResult:
-    """The graded point, how the solve ended, its coefficients and (float64) scores, and where a next may start."""
+    """The graded point, how the solve ended, its coefficients and float64 scores, and a start for the next solve."""
 
     point: CertifiedPoint
     status: Status
@@ -79,42 +70,44 @@ def solve_by_smo(
     cache_size: float,
     start: Start | None = None,
     verbose: int = 0,
+    settings: SmoSettings = _DEFAULTS,
 ) -> SmoResult:
     """Solve over class-sorted samples; ``max_iter`` bounds the rounds, ``cache_size`` (MB) the kernel rows kept."""
-    cache = RowCache(gram, row_memory(len(gram), np.float32, cache_size))
-    state = make_state(problem, layout, gram.diagonal(), cache)
-    if start is None and problem.homogeneous:
-        start = feasible_start(problem, layout)
-    if start is not None:
-        _put_balanced(state, gram, start)
-    descent = Descent(state, gram, tol, verbose)
-    try:
-        status = descent.run(max_iter)
-    except KeyboardInterrupt:
-        status = Status.INTERRUPTED
-    if not descent.certified:
-        descent.refresh()
-    if descent.point.relative_gap <= tol:
-        status = Status.CONVERGED
-    ended = Start(descent.point.multipliers, state.order_multipliers / problem.cost, state.io[loops.RHO])
+    with one_blas_thread():
+        state = SmoState(problem, layout, gram.diagonal(), RowCache(gram, cache_size, settings))
+        if start is None and problem.homogeneous:
+            start = feasible_start(problem, layout)
+        if start is not None:
+            _put_balanced(state, gram, start)
+        descent = Descent(state, gram, tol, verbose, settings)
+        try:
+            status = descent.run(max_iter)
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        if not descent.certified:
+            descent.verify()
+        if descent.point.relative_gap <= tol:
+            status = Status.CONVERGED
+    end = Start(descent.point.multipliers, state.order_multipliers / problem.cost, state.rho)
     stretch = descent.primal.stretch
-    return SmoResult(descent.point, status, descent.rounds, stretch * state.beta, stretch * state.s, ended)
+    return SmoResult(descent.point, status, descent.rounds, stretch * state.beta, stretch * state.scores, end)
 
 
 def _put_balanced(state: SmoState, gram: Gram, start: Start) -> None:
-    """Take over a start. Steps keep what multipliers send into the thresholds, so if it is not balanced it is repaired,
-    and if that fails forgotten."""
-    put_start(state, start)
-    state.s[:] = gram.times(state.beta)
+    """Take over a warm start.
+
+    Steps preserve the flow that multipliers send into the thresholds, so a start with a wrong flow is repaired first,
+    and dropped if the repair fails.
+    """
+    put_start(state, start, gram)
     if _is_balanced(state):
         return
-    state.run(1e30, 0)
+    state.measure()
     point = certify(state, primal_of(state))
-    put_start(state, Start(point.multipliers, point.order_multipliers / state.problem.cost, state.io[loops.RHO]))
+    put_start(state, Start(point.multipliers, point.order_multipliers / state.problem.cost, state.rho), gram)
     if not _is_balanced(state):
-        nothing = Start(np.zeros(state.layout.n_rows), np.zeros(len(state.problem.up)), 0.0)
-        put_start(state, feasible_start(state.problem, state.layout) if state.problem.homogeneous else nothing)
-    state.s[:] = gram.times(state.beta)
+        zero = Start(np.zeros(state.layout.n_rows), np.zeros(len(state.problem.up)), 0.0)
+        put_start(state, feasible_start(state.problem, state.layout) if state.problem.homogeneous else zero, gram)
 
 
 def _is_balanced(state: SmoState) -> bool:
@@ -123,244 +116,231 @@ def _is_balanced(state: SmoState) -> bool:
 
 
 class Descent:
-    """Rounds of steps at falling violations until the gap is closed."""
+    """Stages of sequential steps at falling violations, and Newton steps, until the duality gap is small enough."""
 
-    def __init__(self, state: SmoState, gram: Gram, tol: float, verbose: int) -> None:
-        self.focus, self.tol, self.verbose = Focus(state, gram), tol, verbose
+    def __init__(self, state: SmoState, gram: Gram, tol: float, verbose: int, settings: SmoSettings) -> None:
+        self.active, self.tol, self.verbose, self.settings = ActiveSet(state, gram, settings), tol, verbose, settings
         self.rounds = 0
-        self.exact = False  # whether the scores come from float64 kernel values
-        self.certified = False  # whether the point was graded by such scores of all samples
+        self.has_float64_scores = False
+        self.certified = False  # whether ``point`` was graded by float64 scores of all samples
         self.gap = np.inf
-        self.size = 0.0  # of the objective, once it is known
-        self.steps_at_newton = 0  # when the last Newton step was taken
-        self.steps_at_level = 0  # at the end of the last level,
-        self.level_seconds = 0.0  # which took so long
-        self.free = np.zeros(len(state.v), dtype=bool)  # whether a row was free at the end of a level
-        self.face_size = 0
-        self.damping = _DAMPING
-        self.clean = False  # whether the last Newton step went its whole way
+        self.objective_size = 0.0  # what gaps are divided by, once it is known
+        self.steps_at_newton = 0  # number of steps when the last Newton step was taken
+        self.steps_at_stage = 0  # number of steps when the last stage ended
+        self.stage_cost = 0.0  # of the last stage, in visits
+        self.free = np.zeros(len(state.v), dtype=bool)  # rows of the whole problem that were free after the last stage
+        self.face_size = 0  # number of samples with a free row when they were last counted
+        self.damping = settings.damping
+        self.full_step = False  # whether the last Newton step had nearly full length
 
     @property
     def state(self) -> SmoState:
-        """All samples, or those that can still move."""
-        return self.focus.state
+        """The state of the active samples."""
+        return self.active.state
 
     def run(self, max_iter: int) -> Status:
-        """Descend until the certificate says that it is enough; at the first level that is hardly worth a grade."""
-        self.state.run(1e30, 0)
-        eps = min(max(_FIRST * self.tol, _LEAST_FIRST), _FALL) * max(self.state.violation, 0.0)
-        levels = stuck = 0
+        """Descend until the gap is closed. The first stage is not graded: its gap is never small enough."""
+        self.state.measure()
+        use = self.settings
+        target = min(max(use.first_target * self.tol, use.least_first_target), use.target_decay)
+        target *= max(self.state.violation, 0.0)
+        stages = failures = 0
         for self.rounds in range(1, max_iter + 1):
-            moving = self.step(eps)
-            reached = self.state.violation <= eps
-            levels += reached
-            if reached and levels > 1:
+            moving = self.step(target)
+            reached = self.state.violation <= target
+            stages += reached
+            if reached and stages > 1:
                 self.grade()
             done = reached and self.gap <= self.tol
-            newton = not done and (self.worthwhile(reached) or not moving) and self.newton(forced=not moving)
+            newton = not done and (self.newton_pays(reached) or not moving) and self.newton(forced=not moving)
             if newton:
-                self.follow()
+                self.repeat_newton()
             if (reached or newton) and self.gap <= self.tol:
-                self.refresh()
+                self.verify()
                 if self.gap <= self.tol:
                     return Status.CONVERGED
             if not (moving or newton):
-                stuck += 1
-                self.refresh()
-                if stuck > 3:
+                failures += 1
+                self.verify()
+                if failures > 3:
                     return Status.STALLED
             if reached:
-                eps = self.next_level(eps)
+                target = self.next_target(target)
         return Status.MAX_ITER
 
-    def follow(self) -> None:
-        """Grade a Newton step and go on with others as long as they are quick to close the gap."""
-        self.grade()
-        gap = np.inf
-        while self.clean and self.tol < self.gap < 0.3 * gap:
-            gap = self.gap
-            if self.newton(forced=True):
-                self.grade()
+    def next_target(self, target: float) -> float:
+        """The next violation to reach. The gap of a hinge falls with it, so the last stage need not overshoot."""
+        use = self.settings
+        needed = use.overshoot * self.tol / self.gap
+        decay = use.target_decay if self.stage_cost > use.grade_visits else use.short_stage_decay
+        return max(min(target, self.state.violation), 1e-15 * target) * min(max(needed, decay), 0.8)
 
-    def next_level(self, eps: float) -> float:
-        """The next violation to demand; the gap of a hinge falls with it, so the last level need not overshoot."""
-        needed = 0.8 * self.tol / self.gap
-        least = _FALL if self.level_seconds > _GRADING else _STEEP_FALL
-        return max(min(eps, self.state.violation), 1e-15 * eps) * min(max(needed, least), 0.8)
-
-    def step(self, eps: float) -> bool:
-        """Sequential steps down to the violation ``eps``, or until a Newton step would have cost as much."""
-        m = len(self.state.s)
-        affordable = (_PATIENCE * self.price(self.face_size) - self.spent) / seconds_per_step(m)
+    def step(self, target: float) -> bool:
+        """Sequential steps down to the violation ``target``, or until a Newton step would have cost as much."""
+        m = len(self.state.scores)
+        affordable = (self.settings.patience * self.newton_cost(self.face_size) - self.spent) / self.step_cost
         left = int(min(max(affordable, m // 4 + 10), 30 * m + 1000))
         moving = True
-        self.exact = self.certified = False
-        while left > 0 and moving and self.state.violation > eps:
-            self.narrow()
+        self.has_float64_scores = self.certified = False
+        while left > 0 and moving and self.state.violation > target:
+            self.shrink()
             state = self.state
             before = state.steps
-            moving = state.run(eps, min(left, max(len(state.s), 1000)))
+            moving = state.run(target, min(left, max(len(state.scores), 1000)))
             left -= state.steps - before
-            if state.problem.has_rho:  # method of multipliers for sum alpha = nu
-                state.io[loops.RHO] -= state.io[loops.RHO_WEIGHT] * state.flow_residual()[-1]
+            if state.problem.has_rho:  # the method of multipliers for sum alpha = nu
+                state.rho -= float(state.numbers[WEIGHT] * state.flow_residual()[-1])
         return moving
+
+    def shrink(self) -> None:
+        """Leave out samples that will hardly move; gaps stay relative to the objective of the whole."""
+        first = not self.active.is_shrunk
+        if self.active.shrink() and first:
+            self.objective_size = max(abs(self.active.whole.dual), 1e-300)
+
+    @property
+    def step_cost(self) -> float:
+        """Cost of a sequential step, in visits."""
+        return self.settings.step_visits + len(self.state.scores)
 
     @property
     def spent(self) -> float:
-        """Seconds since the last Newton step."""
-        return self.seconds_since(self.steps_at_newton)
+        """Cost of the sequential steps since the last Newton step, in visits."""
+        return (self.state.steps - self.steps_at_newton) * self.step_cost
 
-    def seconds_since(self, steps: int) -> float:
-        """What the sequential steps after the first so many would cost now."""
-        return (self.state.steps - steps) * seconds_per_step(len(self.state.s))
-
-    def narrow(self) -> None:
-        """Let samples rest that will hardly move."""
-        kept = self.focus.movable()
-        if kept is not None:
-            if not self.focus.narrowed:
-                self.size = max(abs(self.state.dual), 1e-300)
-            self.focus.narrow(kept)
-
-    def price(self, size: int) -> float:
-        """Seconds of a Newton step on a face of so many samples (0: not known yet, two steps a sample).
-
-        It is worth more when the last one went well.
-        """
-        m = len(self.state.s)
+    def newton_cost(self, size: int) -> float:
+        """Cost of a Newton step on the rows of ``size`` samples, in visits (0, not yet known: two steps per sample)."""
+        use = self.settings
         if not size:
-            return max(self.price(1), 2.0 * m * seconds_per_step(m))
-        return (_CLEAN if self.clean else 1.0) * (2e-3 + 1e-8 * size**2 + size**3 / 3 / _FLOPS)
+            return max(self.newton_cost(1), 2.0 * len(self.state.scores) * self.step_cost)
+        cost = use.newton_visits + use.entry_visits * size**2 + size**3 / 3 / use.operations_per_visit
+        return (use.full_step_discount if self.full_step else 1.0) * cost
 
-    def owners(self, rows: Ints) -> int:
-        """Number of samples that own the rows."""
-        owning = np.zeros(len(self.state.s), dtype=bool)
-        owning[self.state.layout.row_sample[rows]] = True
-        return int(np.count_nonzero(owning))
-
-    def worthwhile(self, reached: bool) -> bool:
+    def newton_pays(self, reached: bool) -> bool:
         """Whether a Newton step is likely to cost less than the sequential steps that it saves."""
+        state, use = self.state, self.settings
         if reached:
-            self.level_seconds, self.steps_at_level = self.seconds_since(self.steps_at_level), self.state.steps
-        if self.spent < self.price(1):
+            self.stage_cost = (state.steps - self.steps_at_stage) * self.step_cost
+            self.steps_at_stage = state.steps
+        if self.spent < self.newton_cost(1):
             return False
-        rows = free_rows(self.state)
-        self.face_size = self.owners(rows)
-        price = self.price(self.face_size)
+        rows = state.free_rows
+        self.face_size = len(np.unique(state.layout.row_sample[rows]))
+        cost = self.newton_cost(self.face_size)
         if not reached:
-            return self.spent >= _PATIENCE * price
+            return self.spent >= use.patience * cost
         free = np.zeros_like(self.free)
-        free[self.focus.rows[rows]] = True
+        free[self.active.rows[rows]] = True
         changed, self.free = np.count_nonzero(free != self.free), free
-        levels = log(max(self.gap / self.tol, 1.0)) / log(1 / _FALL) if self.gap < np.inf else _LEVELS
-        settled = changed <= _SETTLED * len(rows) and price <= levels * self.level_seconds
-        return bool(settled or levels * self.spent >= _PATIENCE_BETWEEN * price)
+        known = self.gap < np.inf
+        stages = log(max(self.gap / self.tol, 1.0)) / log(1 / use.target_decay) if known else use.unknown_stages
+        stable = changed <= use.stable_share * len(rows)
+        return bool(
+            (stable and cost <= stages * self.stage_cost) or stages * self.spent >= use.stage_patience * cost
+        )
+
+    def repeat_newton(self) -> None:
+        """Grade a Newton step, and take others as long as they have full length and close the gap quickly."""
+        self.grade()
+        before = np.inf
+        while self.full_step and self.tol < self.gap < 0.3 * before:
+            before = self.gap
+            if self.newton(forced=True):
+                self.grade()
 
     def newton(self, forced: bool) -> bool:
-        """A Newton step (``forced``: on float64 scores, however short it is); whether it moved."""
+        """A Newton step (``forced``: from float64 scores, and however short it is); whether it moved."""
         state = self.state
-        self.steps_at_newton = self.steps_at_level = state.steps
+        self.steps_at_newton = self.steps_at_stage = state.steps
         self.certified = False
-        if not self.exact and (forced or self.noise() > self.tol * self.size):
-            self.exact = True
-            self.focus.rescore()
-        face = FreeFace(state)
-        n = len(face.distinct)
-        if n < 2:
+        if not self.has_float64_scores and (forced or self.rounding_error() > self.tol * self.objective_size):
+            self.has_float64_scores = True
+            self.active.recompute_scores()
+        face = find_face(state)
+        if len(face.rows) < 2:
             return False
-        unit, bound = max(float(state.per_sample[0].mean()), 1e-300), float(np.median(face.upper - face.lower))
+        state.cache.make_room(8 * len(face.rows) ** 2, self.active.gram)
+        unit, width = max(float(state.diagonal.mean()), 1e-300), float(np.median(face.upper - face.lower))
+        least = 0.0 if forced else self.settings.least_length
         while True:
-            state.cache.take_back()
-            K = state.cache.lend(n * n).reshape(n, n)
-            self.focus.gram.square(face.distinct, K)
-            ridge = max(1e-9 * unit, self.damping * state.violation / bound)
-            length = newton_step(face, K, ridge, self.times, state.cache.lend, 0.0 if forced else _WORTHWHILE)
+            ridge = max(1e-9 * unit, self.damping * state.violation / width)
+            length = newton_step(state, self.active.gram, face, ridge, least, self.settings)
             if length > 0 or self.damping >= 1.0:
                 break
             self.damping *= 30.0
-        self.clean = length > 0.9
-        self.damping = max(self.damping / 3.0, 0.1 * _DAMPING) if self.clean else self.damping
-        state.run(1e30, 0)
+        self.full_step = length > 0.9
+        self.damping = max(self.damping / 3.0, 0.1 * self.settings.damping) if self.full_step else self.damping
+        state.measure()
         return length > 0
 
-    def times(self, face: FreeFace, change: Floats) -> Floats:
-        """How a change of a face's multipliers changes all scores."""
-        total = np.zeros(len(self.state.s))
-        total[face.distinct] = np.bincount(face.where, change)
-        return self.focus.gram.times(total)
-
-    def noise(self) -> float:
-        """What the rounding of kernel rows may do to the gap of the free rows."""
-        state, rows = self.state, free_rows(self.state)
-        error = 2.0**-21 * float(np.linalg.norm(state.beta)) * float(state.per_sample[0].max())
-        bound = state.per_sample[2, state.layout.row_sample[rows]]
-        return error * float(np.minimum(bound, np.abs(state.v[rows])).sum())
+    def rounding_error(self) -> float:
+        """What the rounding of float32 kernel rows may add to the gap of the free rows."""
+        state, rows = self.state, self.state.free_rows
+        error = 2.0**-21 * float(np.linalg.norm(state.beta)) * float(state.diagonal.max())
+        return error * float(np.abs(state.v[rows]).sum())
 
     def grade(self) -> None:
-        """The gap of the present point by the scores at hand, certified where that is no estimate."""
+        """The gap of the present point: estimated for the active samples, certified where that is no estimate."""
         self.primal = primal_of(self.state)
-        if self.state.problem.homogeneous or (self.exact and not self.focus.narrowed):
+        if self.state.problem.homogeneous or (self.has_float64_scores and not self.active.is_shrunk):
             self.certify()
             return
         dual = self.state.dual
-        if not self.focus.narrowed:
-            self.size = max(abs(self.primal.objective), abs(dual), 1e-300)
-        self.gap = (self.primal.objective - dual) / self.size
+        if not self.active.is_shrunk:
+            self.objective_size = max(abs(self.primal.objective), abs(dual), 1e-300)
+        self.gap = (self.primal.objective - dual) / self.objective_size
         tell(self.gap, self._report, self.verbose)
 
     def certify(self) -> None:
         """The certificate of the present multipliers and primal point."""
         self.point = certify(self.state, self.primal)
         self.gap = self.point.relative_gap
-        self.size = max(abs(self.point.primal), abs(self.point.dual), self.point.floor)
-        self.certified = self.exact
+        self.objective_size = max(abs(self.point.primal), abs(self.point.dual), self.point.floor)
+        self.certified = self.has_float64_scores
         tell(self.gap, self._report, self.verbose)
 
     def _report(self) -> str:
-        state, kind = self.state, " (float64)" if self.exact else ""
-        at = f"{len(state.s)} samples" if self.focus.narrowed else f"objective {self.primal.objective:.10g}"
+        state, kind = self.state, " (float64)" if self.has_float64_scores else ""
+        at = f"{len(state.scores)} samples" if self.active.is_shrunk else f"objective {self.primal.objective:.10g}"
         return (
             f"round {self.rounds}: {state.steps} steps, violation {state.violation:.2g}, {at}, relative gap "
             f"{self.gap:.2g}{kind}"
         )
 
-    def refresh(self) -> None:
-        """All samples, with scores from float64 kernel values, and their certificate; a primal point that was good
-        enough for less exact scores is kept."""
+    def verify(self) -> None:
+        """Certify the present point with float64 scores of all samples.
+
+        A primal point that was good enough for less exact scores is kept.
+        """
         if not self.certified:
-            self.focus.widen()
-            self.focus.rescore()
-            self.exact = True
+            self.active.unshrink()
+            self.active.recompute_scores()
+            self.has_float64_scores = True
             if self.gap > self.tol:
-                self.state.run(1e30, 0)
+                self.state.measure()
                 self.primal = primal_of(self.state)
             self.certify()
 
 
-def seconds_per_step(n_samples: int) -> float:
-    """Of a sequential step: a fixed part, and one per sample."""
-    return 3.5e-7 + 1e-9 * n_samples
-
-
 def primal_of(state: SmoState) -> Primal:
     """The best thresholds and stretch for the present scores."""
-    square = float(state.beta @ state.s)
-    return best_primal(state.problem, state.layout, state.s, square, state.thresholds(), state.violation)
+    square = float(state.beta @ state.scores)
+    return best_primal(state.problem, state.layout, state.scores, square, state.thresholds(), state.violation)
 
 
 def certify(state: SmoState, primal: Primal) -> CertifiedPoint:
     """Grade the present multipliers and a primal point."""
     beta, stretch = state.beta, primal.stretch
-    square = float(beta @ state.s)
+    square = float(beta @ state.scores)
 
     def dual_penalty(coef: Floats) -> float:
         """1/2 coef'K coef for coef next to beta, bounded from above."""
         change = coef - beta
-        length = float(np.abs(change) @ np.sqrt(np.maximum(state.per_sample[0], 0.0)))
-        return 0.5 * square + float(change @ state.s) + 0.5 * length**2
+        length = float(np.abs(change) @ np.sqrt(np.maximum(state.diagonal, 0.0)))
+        return 0.5 * square + float(change @ state.scores) + 0.5 * length**2
 
-    unit = float(np.sqrt(max(state.per_sample[0].mean(), 0.0))) if state.problem.homogeneous else 1.0
+    unit = float(np.sqrt(max(state.diagonal.mean(), 0.0))) if state.problem.homogeneous else 1.0
     return certify_intervals(
-        state.problem, state.layout, stretch * state.s, 0.5 * stretch**2 * square, dual_penalty, primal.thresholds,
-        state.shares(), state.order_multipliers, unit,
+        state.problem, state.layout, stretch * state.scores, 0.5 * stretch**2 * square, dual_penalty,
+        primal.thresholds, state.shares(), state.order_multipliers, unit,
     )  # fmt: skip
