@@ -23,7 +23,7 @@ class RowCache:
 
     def __init__(self, gram: Gram, megabytes: float, settings: SmoSettings) -> None:
         m = len(gram)
-        self.settings = settings
+        self.settings, self._most_bytes = settings, megabytes * 1e6
         self._size = m * int(min(m, max(64, megabytes * 1e6 // (4 * m))))  # float32 numbers
         self._memory = np.empty(self._size, dtype=np.float32)
         self.reset(gram)
@@ -46,11 +46,11 @@ class RowCache:
         self.values = self._memory[: min(self.capacity, len(self._memory) // m) * m].reshape(-1, m)
 
     def make_room(self, n_bytes: int, gram: Gram) -> None:
-        """Free the memory of the cache if something is about to be allocated that compares with it in size.
+        """Free the memory of the cache if ``n_bytes`` of other data beside it would exceed ``cache_size``.
 
         The memory is allocated again when the next row is loaded.
         """
-        if n_bytes > self.settings.memory_share * 4 * self._size:
+        if n_bytes + 4 * self._size > self._most_bytes:
             self._memory = np.empty(0, dtype=np.float32)
             self.reset(gram)
 
@@ -59,9 +59,9 @@ class RowCache:
         held = np.flatnonzero(self.slot[kept] >= 0)
         held = held[np.argsort(self.slot[kept[held]])]
         slots, pending = self.slot[kept[held]], self.pending[self.slot[kept[held]]]
-        n, step = len(kept), max(1, self.settings.batch_bytes // (4 * len(kept)))
+        n, step = len(kept), max(1, self.settings.batch_bytes // (32 * len(self.slot)))
         for first in range(0, len(held), step):
-            # Rows move towards the front, so no row is overwritten before it was copied.
+            # Rows move towards the front of the memory, so no row is overwritten before it was copied.
             rows = self.values[slots[first : first + step]].take(kept, axis=1)
             self._memory[first * n : first * n + rows.size] = rows.ravel()
         self.reset(gram)

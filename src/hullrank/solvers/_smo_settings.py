@@ -73,5 +73,3 @@ class SmoSettings:
     """Number of rows computed at a time once the cache is full. Raising it evicts more rows that are still needed."""
     batches_per_plan: int = 16
     """Number of batches for which the rows to compute and to evict are chosen at once. Raising it uses older choices."""
-    memory_share: float = 0.1
-    """Size of a Newton matrix, as a share of the row cache, above which the cache is freed while it exists."""

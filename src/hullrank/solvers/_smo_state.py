@@ -14,13 +14,14 @@ from hullrank.solvers._smo_cache import RowCache
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_MOST_PATHS = 30  # sets of positive order multipliers whose paths are remembered
 _NEVER = 1e30  # a target that any violation meets
 
 
 class SmoState:
     """Signed multipliers ``v`` per row, scores per sample, order multipliers, and the arrays of the compiled loop.
 
-    ``_smo_loops`` describes the arrays. All multipliers start at zero.
+    ``_smo_loops`` describes the arrays. All multipliers start at zero; ``refresh`` must be called before the first step.
     """
 
     def __init__(self, problem: IntervalProblem, layout: RowLayout, diagonal: Floats, cache: RowCache) -> None:
@@ -45,11 +46,10 @@ class SmoState:
         self._peak, self._worst = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
         self._members, self._direction = np.zeros(loops.MOST_MEMBERS, np.int64), np.zeros(loops.MOST_MEMBERS)
         self.counts, self.numbers = np.zeros(4, dtype=np.int64), np.zeros(5)
-        self._tight: bytes | None = None  # which order multipliers were positive when paths were last found
+        self.paths: dict[bytes, tuple[Floats, Ints]] = {}  # best paths by which order multipliers are positive
         if problem.has_rho:
             weight = 10.0 * float(self.diagonal.mean())
             self.numbers[loops.WEIGHT], self.rho = weight, -weight * problem.linear[-1]
-        self.refresh()
 
     @property
     def violation(self) -> float:
@@ -107,9 +107,11 @@ class SmoState:
     def _find_paths(self) -> None:
         """Bring the paths between thresholds up to date; they depend on which order multipliers are positive."""
         tight = (self.order > 0).tobytes()
-        if tight != self._tight:
-            self._tight = tight
-            self.path_cost, self.hop = best_paths(self.edges, self.gap, self.order, self.problem.n_thresholds)
+        if tight not in self.paths:
+            if len(self.paths) >= _MOST_PATHS:
+                self.paths.clear()
+            self.paths[tight] = best_paths(self.edges, self.gap, self.order, self.problem.n_thresholds)
+        self.path_cost, self.hop = self.paths[tight]
 
     @cached_property
     def row_sign(self) -> Floats:

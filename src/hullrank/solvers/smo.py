@@ -77,6 +77,7 @@ def solve_by_smo(
         state = SmoState(problem, layout, gram.diagonal(), RowCache(gram, cache_size, settings))
         if start is None and problem.homogeneous:
             start = feasible_start(problem, layout)
+        state.refresh()
         if start is not None:
             _put_balanced(state, gram, start)
         descent = Descent(state, gram, tol, verbose, settings)
