@@ -72,7 +72,8 @@ def _best_thresholds(problem: IntervalProblem, layout: RowLayout, scores: Floats
     """
     threshold = layout.spread(problem.threshold)
     kinks = scores[layout.row_sample] - layout.spread(problem.sign * problem.offset)
-    order = np.lexsort((kinks, threshold))
+    order = np.argsort(kinks)
+    order = order[np.argsort(threshold[order].astype(np.int16), kind="stable")]  # by threshold, then by kink
     total = np.concatenate([[0.0], np.cumsum(layout.cost[order])])
     starts = np.searchsorted(threshold[order], np.arange(problem.n_thresholds + 1))
     group_cost = np.add.reduceat(layout.cost, layout.group_starts[:-1])

@@ -61,7 +61,6 @@ class ActiveSet:
         part.order[:], part.counts[:], part.numbers[:] = whole.order, state.counts, state.numbers
         constant = whole.problem.flow(whole.group_sums() - part.group_sums())
         part.problem = replace(whole.problem, linear=whole.problem.linear + constant)
-        part.paths = state.paths
         part.refresh()
         self.state = part
 

@@ -1,6 +1,6 @@
 """The variables of sequential minimal optimisation (SMO): multipliers and scores of an interval problem."""
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from hullrank.solvers._smo_cache import RowCache
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_MOST_PATHS = 30  # sets of positive order multipliers whose paths are remembered
 _NEVER = 1e30  # a target that any violation meets
 
 
@@ -46,7 +45,6 @@ class SmoState:
         self._peak, self._worst = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
         self._members, self._direction = np.zeros(loops.MOST_MEMBERS, np.int64), np.zeros(loops.MOST_MEMBERS)
         self.counts, self.numbers = np.zeros(4, dtype=np.int64), np.zeros(5)
-        self.paths: dict[bytes, tuple[Floats, Ints]] = {}  # best paths by which order multipliers are positive
         if problem.has_rho:
             weight = 10.0 * float(self.diagonal.mean())
             self.numbers[loops.WEIGHT], self.rho = weight, -weight * problem.linear[-1]
@@ -106,12 +104,8 @@ class SmoState:
 
     def _find_paths(self) -> None:
         """Bring the paths between thresholds up to date; they depend on which order multipliers are positive."""
-        tight = (self.order > 0).tobytes()
-        if tight not in self.paths:
-            if len(self.paths) >= _MOST_PATHS:
-                self.paths.clear()
-            self.paths[tight] = best_paths(self.edges, self.gap, self.order, self.problem.n_thresholds)
-        self.path_cost, self.hop = self.paths[tight]
+        edges, tight = tuple(map(tuple, self.edges.tolist())), tuple((self.order > 0).tolist())
+        self.path_cost, self.hop = best_paths(edges, tuple(self.gap.tolist()), tight, self.problem.n_thresholds)
 
     @cached_property
     def row_sign(self) -> Floats:
@@ -196,18 +190,21 @@ class SmoState:
         return np.bincount(self.layout.row_sample, self.v, len(self.scores)).astype(np.float64, copy=False)
 
 
-def best_paths(edges: Ints, gaps: Floats, order: Floats, n: int) -> tuple[Floats, Ints]:
-    """Largest gain of a path from threshold a to threshold b, and the first order constraint on it.
+@lru_cache(maxsize=32)
+def best_paths(
+    edges: tuple[tuple[int, int], ...], gaps: tuple[float, ...], tight: tuple[bool, ...], n: int
+) -> tuple[Floats, Ints]:
+    """Largest gain of a path from threshold a to threshold b, and the first order constraint on it; not to be changed.
 
     Passing an order constraint from its upper to its lower threshold gains its gap. The way back, which is open while
-    the multiplier is positive, loses it. This is the algorithm of Floyd and Warshall.
+    the constraint is tight (its multiplier is positive), loses the gap. This is the algorithm of Floyd and Warshall.
     """
     cost, hop = np.full((n, n), -np.inf), np.full((n, n), -1, dtype=np.int64)
     np.fill_diagonal(cost, 0.0)
-    for e, ((up, low), gap, multiplier) in enumerate(zip(edges.tolist(), gaps.tolist(), order.tolist(), strict=True)):
+    for e, ((up, low), gap) in enumerate(zip(edges, gaps, strict=True)):
         if gap > cost[up, low]:
             cost[up, low], hop[up, low] = gap, e
-        if multiplier > 0 and -gap > cost[low, up]:
+        if tight[e] and -gap > cost[low, up]:
             cost[low, up], hop[low, up] = -gap, e
     for k in range(n if len(edges) else 0):
         through = np.add.outer(cost[:, k], cost[k])
