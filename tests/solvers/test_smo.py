@@ -1,12 +1,14 @@
 """Kernel interval problems against a conic solver, and the laws of the sequential solver."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hullrank import FixedMarginClassifier
+from hullrank import ConvexHullRanker, FixedMarginClassifier
 from hullrank.data import Samples
 from hullrank.exceptions import KernelError
 from hullrank.problem.certificate import Status
@@ -209,6 +211,61 @@ def test_interruption_keeps_the_best_so_far(monkeypatch):
     solution = solve_kernel_intervals(fixed_margin_problem(4, 100.0), SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-8)
     assert solution.certificate.status is Status.INTERRUPTED
     assert solution.certificate.dual <= solution.certificate.primal < np.inf
+
+
+@pytest.mark.parametrize("iterations", [0, 1, 4, 8])
+def test_interrupting_a_hard_margin_keeps_a_feasible_point_or_nothing(iterations, monkeypatch):
+    from hullrank.solvers.interior_point import _State
+
+    samples = make_samples(60)
+    gram = Gram(samples.X, "rbf", 2.0)
+    factor, left = _State.factor, [iterations]
+
+    def interrupted(self):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        factor(self)
+
+    monkeypatch.setattr(_State, "factor", interrupted)
+    if iterations < 2:
+        with pytest.raises(KeyboardInterrupt, match="before a point that satisfies the hard margin"):
+            solve_kernel_intervals(PROBLEMS["hard"], samples, gram, tol=1e-12)
+        return
+    solution = solve_kernel_intervals(PROBLEMS["hard"], samples, gram, tol=1e-12)
+    assert solution.certificate.status is Status.INTERRUPTED
+    assert np.isfinite(solution.coef).all()
+    assert solution.certificate.dual <= solution.certificate.primal < np.inf
+
+
+@pytest.mark.parametrize("size", [1e-60, 1e-30, 1e30, 1e60])
+@pytest.mark.parametrize("name", ["fixed", "fixed squared", "hull diamond", "sum of margins"])
+def test_kernels_beyond_the_range_of_float32(name, size):
+    """A kernel times a number, and all costs divided by it, give the same scores and an objective divided by it."""
+    K = kernel_matrix(SAMPLES.X, None, "rbf", gamma=GAMMA)
+    problem = PROBLEMS[name]
+    other = replace(problem, cost=problem.cost / size, linear=problem.linear / size)
+    plain = solve_kernel_intervals(problem, SAMPLES, Gram(K, "precomputed"), tol=1e-7)
+    scaled = solve_kernel_intervals(other, SAMPLES, Gram(size * K, "precomputed"), tol=1e-7)
+    assert scaled.certificate.status is Status.CONVERGED
+    assert size * scaled.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-7)
+    np.testing.assert_allclose(scaled.scores, plain.scores, atol=2e-3)
+    np.testing.assert_allclose(size * (K @ scaled.coef), scaled.scores, atol=1e-9 * np.abs(size * scaled.coef).sum())
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_polynomials_of_large_features_are_solved(loss):
+    X, y = 1e15 * SAMPLES.X, SAMPLES.codes
+    model = FixedMarginClassifier(1e-90, kernel="poly", degree=3, gamma=1.0, coef0=1.0, loss=loss).fit(X, y)
+    assert model.certificate_.status == "converged"
+    assert np.isfinite(model.score_samples(X)).all()
+    squared = ConvexHullRanker(C=1e-180, kernel="poly", degree=3, gamma=1.0, coef0=1.0, norm="coefficient").fit(X, y)
+    assert squared.certificate_.status == "converged"
+
+
+def test_kernels_beyond_float64_say_what_to_do():
+    with pytest.raises(KernelError, match="scale the features"):
+        FixedMarginClassifier(kernel="poly", degree=3, gamma=1.0).fit(1e120 * SAMPLES.X, SAMPLES.codes)
 
 
 def test_indefinite_kernels_are_refused():

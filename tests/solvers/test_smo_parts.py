@@ -19,13 +19,13 @@ from hullrank.problem.layout import lay_out, restrict_layout
 from hullrank.solvers import _smo_loops as loops
 from hullrank.solvers import smo
 from hullrank.solvers._smo_cache import RowCache
+from hullrank.solvers._smo_newton import find_face, newton_step
 from hullrank.solvers._smo_settings import SmoSettings
 from hullrank.solvers._smo_shrinking import ActiveSet
-from hullrank.solvers._smo_newton import find_face, newton_step
 from hullrank.solvers._smo_start import Start
 from hullrank.solvers._smo_state import SmoState, best_paths
 from hullrank.solvers.kernel_intervals import solve_kernel_intervals
-from hullrank.solvers.smo import Descent, certify, primal_of
+from hullrank.solvers.smo import certify, primal_of
 
 DIAMOND = [(0, 1), (0, 2), (1, 3), (2, 3)]
 GAMMA = 0.3
@@ -191,7 +191,9 @@ def test_a_newton_matrix_beside_the_rows_respects_the_cache_size():
     cache.make_room(400_000, gram)
     assert cache.values.nbytes == 0
     load(cache, np.arange(50))
-    np.testing.assert_allclose(cache.values[cache.slot[7]], kernel_matrix(samples.X, kernel="rbf", gamma=GAMMA)[7], atol=1e-6)
+    np.testing.assert_allclose(
+        cache.values[cache.slot[7]], kernel_matrix(samples.X, kernel="rbf", gamma=GAMMA)[7], atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -5,7 +5,7 @@
 x has n entries (up to thousands), t and the multipliers theta of the constraints have few. The primal-dual active-set
 method (Hintermüller, Ito and Kunisch 2003) holds some entries of x at a bound and solves the linear system
 
-    M x = r + A theta - force,   A'x - G't = b,   G theta = g,      force = 0 where x is free,  x given where it is held,
+    M x = r + A theta - force,   A'x - G't = b,   G theta = g,     force = 0 where x is free, x given where it is held,
 
 then holds the entries that left their box, releases those whose force has the wrong sign, and repeats until nothing
 changes, which is the optimum. One Cholesky factor M = L L' serves all these systems: held entries enter through the
@@ -97,7 +97,9 @@ class _Columns:
         for start in range(0, len(entries), _BLOCK):
             some = entries[start : start + _BLOCK]
             top, Y = self._unit_columns(some)
-            cross = np.vstack([other[max(top - first, 0) :].T @ Y[max(first - top, 0) :] for first, other in self._parts])
+            cross = np.vstack(
+                [other[max(top - first, 0) :].T @ Y[max(first - top, 0) :] for first, other in self._parts]
+            )
             self.products = np.block([[self.products, cross], [cross.T, Y.T @ Y]])
             self._parts.append((top, Y))
             self.entries = np.concatenate([self.entries, some])

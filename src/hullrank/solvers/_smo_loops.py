@@ -17,7 +17,7 @@ its residual, and a row that may fall bounds it from above. The largest contradi
 violation of optimality.
 
 The arguments of ``smo`` (m samples, R rows; a segment is a range of samples whose rows at one threshold are contiguous)
-  K, slot, pending          kernel rows in float32; the row of sample k is K[slot[k]] (slot -1: not loaded). A pending row
+  K, slot, pending          kernel rows in float32; that of sample k is K[slot[k]] (slot -1: not loaded). A pending row
                             holds exponents, whose exponentials are taken when the row is first read
   threshold, first, last, base, sign      per segment: its threshold, its samples first..last-1 (sample k has the row
                             base + k), and the sign of its rows, which is used only with rho
@@ -218,7 +218,8 @@ def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, l
             if b < _LARGE and b + shift < most[t]:
                 most[t] = b + shift
         violation = -1.0
-        t1 = t2 = np.int64(0)
+        t1: Any = np.int64(0)  # not a literal, for which the functions would be compiled once more
+        t2: Any = t1
         for s in range(least.shape[0]):
             for t in range(least.shape[0]):
                 x = least[s] - most[t] + path_cost[s, t]
@@ -246,7 +247,7 @@ def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, l
         own = diagonal[i] + charge[i]
         cost = path_cost[t1, t2]
         best = np.float32(0)
-        h = np.int64(-1)
+        h: Any = np.int64(-1)
         for r in range(first.shape[0]):
             if threshold[r] == t2:
                 turn = sign[g] - sign[r]

@@ -81,7 +81,8 @@ def _best_thresholds(problem: IntervalProblem, layout: RowLayout, scores: Floats
     flat = _FLAT * float(total[-1])
     theta = guess.copy()
     for t, (lo, hi) in enumerate(itertools.pairwise(starts.tolist())):
-        slopes = total[lo : hi + 1] + (problem.linear[t] - pulling[t] - total[lo])  # before, between and after the kinks
+        first = problem.linear[t] - pulling[t]
+        slopes = total[lo : hi + 1] - total[lo] + first  # before the first kink, between the kinks, after the last
         if slopes[0] <= -flat and slopes[-1] > flat:
             left, right = np.searchsorted(slopes, [-flat, flat], side="right")
             theta[t] = 0.5 * float(kinks[order[lo + left - 1]] + kinks[order[lo + right - 1]])

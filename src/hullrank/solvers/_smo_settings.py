@@ -20,7 +20,8 @@ class SmoSettings:
     target_decay: float = 0.2
     """Factor by which the target falls between stages, at least. Raising it makes stages shorter and more numerous."""
     short_stage_decay: float = 0.018
-    """The same after a stage that cost less than ``grade_visits``, where grading is the larger part of the cost."""
+    """The same after a stage that cost less than ``grade_visits``, where grading is the larger part of the cost.
+    Raising it makes such stages more numerous."""
     overshoot: float = 0.8
     """Share of the tolerance at which the gap of the next stage is aimed. Raising it risks one stage more."""
 
@@ -38,17 +39,20 @@ class SmoSettings:
 
     # When to take a Newton step.
     patience: float = 3.5
-    """Cost of sequential steps within a stage after which a Newton step is taken, in costs of that Newton step."""
+    """Cost of sequential steps within a stage after which a Newton step is taken, in costs of that Newton step. Raising
+    it makes Newton steps rarer."""
     stage_patience: float = 2.5
-    """The same at the end of a stage, divided by the number of stages that are left."""
+    """The same at the end of a stage, divided by the number of stages that are left. Raising it makes Newton steps
+    rarer."""
     unknown_stages: float = 1.9
-    """Number of stages that are left, as long as the gap is not known. Raising it makes the first Newton step earlier."""
+    """Number of stages that are left while the gap is not known. Raising it makes the first Newton step earlier."""
     stable_share: float = 0.2
-    """Share of the free rows that may have changed since the last stage for the set of free rows to be called stable."""
+    """Share of the free rows that may change in a stage for the set of free rows to be called stable. Raising it makes
+    Newton steps earlier, when they still cross many bounds."""
     full_step_discount: float = 0.3
     """Factor on the cost of a Newton step if the last one had full length. Raising it makes further ones rarer."""
     least_length: float = 0.4
-    """Length of a Newton step below which it is not taken, as so many bounds that cut it are better found by SMO."""
+    """Length (0 to 1) below which a Newton step is not taken. Raising it leaves more bounds to sequential steps."""
     damping: float = 1e-2
     """First ridge of a Newton step, in units of violation / width of the boxes. Raising it shortens the step."""
 
@@ -56,7 +60,8 @@ class SmoSettings:
     most_turns: int = 12
     """Changes of the active set before the programme is given up. Raising it allows steps that cross more bounds."""
     most_held: float = 0.75
-    """Share of the rows that may be held at a bound before the programme is given up, as it comes too early."""
+    """Share of the rows that may be held at a bound before the programme is given up. Raising it spends more time on
+    Newton steps that come too early."""
 
     # Shrinking: samples at a bound leave the problem for a while.
     shrink_margin: float = 1.0
@@ -72,4 +77,4 @@ class SmoSettings:
     eviction_batch: int = 4
     """Number of rows computed at a time once the cache is full. Raising it evicts more rows that are still needed."""
     batches_per_plan: int = 16
-    """Number of batches for which the rows to compute and to evict are chosen at once. Raising it uses older choices."""
+    """Number of batches for which rows to compute and to evict are chosen at once. Raising it uses older choices."""

@@ -20,7 +20,7 @@ _NEVER = 1e30  # a target that any violation meets
 class SmoState:
     """Signed multipliers ``v`` per row, scores per sample, order multipliers, and the arrays of the compiled loop.
 
-    ``_smo_loops`` describes the arrays. All multipliers start at zero; ``refresh`` must be called before the first step.
+    ``_smo_loops`` describes the arrays. All multipliers start at zero. ``refresh`` must precede the first step.
     """
 
     def __init__(self, problem: IntervalProblem, layout: RowLayout, diagonal: Floats, cache: RowCache) -> None:
@@ -229,7 +229,7 @@ def indefinite() -> KernelError:
     )
 
 
-def _segments(problem: IntervalProblem, layout: RowLayout) -> list[NDArray[Any]]:
+def _segments(problem: IntervalProblem, layout: RowLayout) -> tuple[Ints, Any, Any, Any, Floats]:
     """The columns threshold, first, last, base and sign of the segments (see ``_smo_loops``).
 
     Groups of one threshold whose samples and rows follow each other are one segment, unless rho tells signs apart.
@@ -241,11 +241,14 @@ def _segments(problem: IntervalProblem, layout: RowLayout) -> list[NDArray[Any]]
     paired = layout.table[layout.table[:, PARTNER] >= 0]
     start[paired[:, PARTNER]] = paired[:, START]
     segments: list[list[int]] = []
-    for group, (lo, n, row) in enumerate(zip(start.tolist(), length.tolist(), layout.group_starts.tolist())):
+    for group, (lo, n, row) in enumerate(
+        zip(start.tolist(), length.tolist(), layout.group_starts[:-1].tolist(), strict=True)
+    ):
         t, before = int(problem.threshold[group]), segments[-1] if segments and not problem.has_rho else None
         if before and before[0] == t and before[2] == lo and before[3] == row - lo:
             before[2] = lo + n
         else:
             segments.append([t, lo, lo + n, row - lo, int(problem.sign[group])])
     table = np.array(segments, dtype=np.int64).T
-    return [table[0].copy(), *table[1:4].astype(np.uint64), table[4].astype(np.float64)]
+    first, last, base = table[1:4].astype(np.uint64)
+    return table[0].copy(), first, last, base, table[4].astype(np.float64)

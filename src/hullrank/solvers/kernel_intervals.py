@@ -119,7 +119,10 @@ def _solve_by_factor(
     began = perf_counter()
     factor = factor_kernel(gram, rank)
     linear = Samples(factor.L, samples.codes, samples.weights, samples.n_classes)
-    solution = solve_intervals(problem, linear, tol=tol, max_iter=max_iter, verbose=verbose)
+    with np.errstate(invalid="ignore"):  # a hard margin that was interrupted early has infinite weights, 0 times inf
+        solution = solve_intervals(problem, linear, tol=tol, max_iter=max_iter, verbose=verbose)
+    if solution.certificate.status is Status.INTERRUPTED and not np.isfinite(solution.coef).all():
+        raise KeyboardInterrupt("interrupted before a point that satisfies the hard margin (C=inf) was found")
     coef = factor.coefficients(solution.coef)
     scores = gram.times(coef)
     theta = solution.thresholds.copy()
