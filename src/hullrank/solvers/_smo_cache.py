@@ -62,8 +62,9 @@ class RowCache:
         n, step = len(kept), max(1, self.settings.batch_bytes // (32 * len(self.slot)))
         for first in range(0, len(held), step):
             # Rows move towards the front of the memory, so no row is overwritten before it was copied.
-            rows = self.values[slots[first : first + step]].take(kept, axis=1)
-            self._memory[first * n : first * n + rows.size] = rows.ravel()
+            rows = self.values.take(slots[first : first + step], axis=0)
+            place = self._memory[first * n : (first + len(rows)) * n].reshape(-1, n)
+            rows.take(kept, axis=1, out=place, mode="clip")
         self.reset(gram)
         self.owner[: len(held)], self.pending[: len(held)] = held, pending
         self.slot[held], self.filled = np.arange(len(held)), len(held)

@@ -37,7 +37,7 @@ from typing import Any
 
 import numpy as np
 
-from hullrank._jit import INNER, fmax, fmin, njit
+from hullrank._jit import INNER, UNCOUNTED, fmax, fmin, njit
 from hullrank.problem._exponentials import exponentials32
 
 Array = Any
@@ -189,7 +189,7 @@ def _set_goals(row: Array, k: Array, v: Array, low: Array, high: Array, offset: 
         other = np.int64(-1)
 
 
-@njit(error_model="numpy", _nrt=False, no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, last: Array, base: Array, sign: Array,
         edges: Array, order: Array, path_cost: Array, hop: Array, v: Array, low: Array, high: Array, offset: Array,
         partner: Array, rising: Array, falling: Array, diagonal: Array, charge: Array, score: Array, curvature: Array,

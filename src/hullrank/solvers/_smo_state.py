@@ -113,6 +113,11 @@ class SmoState:
         return self.layout.spread(self.problem.sign)
 
     @cached_property
+    def _ranges(self) -> list[tuple[int, ...]]:
+        """The segments as lines of signed integers."""
+        return list(zip(*(column.astype(np.int64).tolist() for column in self.segments), strict=True))
+
+    @cached_property
     def row_partner(self) -> Ints:
         """The row that shares its slack with each row, or -1."""
         partner = np.full(self.layout.n_rows, -1, dtype=np.int64)
@@ -148,7 +153,7 @@ class SmoState:
         """Per sample, by how much its worst row violates optimality (negative: how far it is from doing so)."""
         worst = np.full(len(self.scores), -np.inf)
         theta = self.thresholds()
-        for t, lo, hi, base, sign in zip(*(column.astype(np.int64).tolist() for column in self.segments), strict=True):
+        for t, lo, hi, base, sign in self._ranges:
             here = self.scores[lo:hi] - theta[t] - sign * self.rho
             rising, falling = self.rising[base + lo : base + hi], self.falling[base + lo : base + hi]
             np.maximum(worst[lo:hi], np.maximum(rising - here, here - falling), out=worst[lo:hi])
