@@ -142,13 +142,12 @@ class IntervalStatement:
 
     @cached_property
     def _unit(self) -> float:
-        """rms|x| of the samples about their mean; only homogeneous problems measure by it."""
-        if not self.problem.homogeneous:
-            return 1.0
+        """rms|x| of the samples about their mean; 0 where a kernel's own rounding is already counted."""
         if self.space is not None and not self.space.coefficient_norm:
-            return self.space.typical_length
+            exact = not self.problem.homogeneous and not self.space.has_coordinates
+            return 0.0 if exact else self.space.typical_length
         view = self._view
-        if not sp.issparse(view.X):
+        if not (self.problem.homogeneous and sp.issparse(view.X)):
             return view.spread
         weights = self.samples.weights
         mean = np.asarray(weights @ view.X).ravel() / weights.sum()
@@ -162,6 +161,8 @@ class IntervalStatement:
     def _dual_penalty(self, coef: Floats, point: Point, s: Floats) -> float:
         """That of X'coef, coef by class-sorted sample."""
         if self.space is None or self.space.has_coordinates:
+            if self._view.spread == 0.0:  # all rows are equal, and coef sums to 0
+                return 0.0
             return self.problem.penalty.dual_of(self._rows.adjoint(coef))
         return self.space.dual_penalty(self.problem.penalty, self._by_sample(coef), point.coef, s)
 

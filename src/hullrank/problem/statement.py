@@ -97,7 +97,8 @@ def certificate(statement: Statement, grade: Grade, solution: Solution, tol: flo
     size = max(abs(primal), abs(dual), grade.floor)
     status, cause = solution.status, ""
     if not np.isfinite(primal):
-        status, cause, dual = Status.FAILED, "the objective is not finite", -np.inf
+        status = Status.FAILED if status is Status.CONVERGED else status
+        cause, dual = "the point found so far does not satisfy the constraints", -np.inf
     elif dual > primal + max(10 * grade.noise, 1e-12 * size):
         status, cause, dual = Status.FAILED, "the lower bound lies above the objective", -np.inf
     dual = min(dual, primal)

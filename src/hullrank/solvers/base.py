@@ -28,8 +28,8 @@ class Solver:
     """A named way to solve the problems of a family, with what it accepts as data.
 
     ``family`` is the kind of problem: "intervals" (class-based, linear), "kernel intervals", "pairs", "relaxation" or
-    "exact"; the last two have no ``charges`` to choose from. ``shared_slacks`` tells whether two rows may share a slack.
-    ``limits`` adds what sizes it is meant for: None, or the reason against.
+    "exact"; the last two have no ``charges`` to choose from. ``shared_slacks`` tells whether two rows may share a
+    slack. ``limits`` adds what sizes it is meant for: None, or the reason against.
     """
 
     name: str
