@@ -19,6 +19,7 @@ __all__ = [
     "NoComparablePairError",
     "NotSeparableError",
     "TableError",
+    "TableWarning",
     "UndeclaredOrderWarning",
     "UndefinedMetricWarning",
 ]
@@ -70,6 +71,10 @@ class MissingExtraError(ImportError):
 
 class CollapsedRankingWarning(UserWarning):
     """The optimum of the stated problem ranks nothing: crossed intervals or a vanishing score range."""
+
+
+class TableWarning(UserWarning):
+    """Something about a column that changes what is learned from it: words taken as missing, doubtful signs."""
 
 
 class UndeclaredOrderWarning(UserWarning):

@@ -1,0 +1,161 @@
+"""What the words of a column say: numbers, dates, or words after all; decided once, when a model is fitted.
+
+A form is a plain dictionary, so that model files carry it: ``{"kind": "number", "decimal": ",", "strays": ["unknown"]}``
+or ``{"kind": "date", "dates": "dmy", "strays": []}``. Strays are words among numbers that are taken as missing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from hullrank.io.dates import read_dates
+from hullrank.io.numbers import currencies, decimal_evidence, is_ambiguous, mixes_percent, read_numbers
+
+Form = dict[str, Any]
+
+# Words that say that something is missing, in small letters; among numbers and dates they are never counted as strays.
+MARKERS = frozenset(
+    "- -- --- . .. ... ? * # x na n/a n.a. n.a #n/a #na nan nil none null missing unknown unk. undefined void tbd tba "
+    "#div/0! #value! #ref! #name? #num! #null! inf -inf k.a. keine unbekannt fehlt entfällt inconnu inconnue n.d. "
+    "n/d nd nc n.c. s/d desconocido desconhecido ninguno sconosciuto onbekend geen okänd brak".split()
+) | {"not available", "not applicable", "not known", "no data", "keine angabe", "k. a.", "n. a.", "sin datos"}
+# Up to this share of the cells may be strays; with more of them the column is words.
+MOST_STRAYS = 0.1
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """The form of every column that is not plain words, and what a person should be told about the columns."""
+
+    forms: dict[str, Form] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def recognise(
+    frame: pl.DataFrame, *, decimal: str | None = None, dates: str | None = None, usual: str = ".", words: Iterable[str] = ()
+) -> Recognised:
+    """Find out what the words in the columns of a table say.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    decimal : {".", ","}, default=None
+        The decimal sign; if None, that of the cells which can only be read in one way, of this column or else of all.
+    dates : {"dmy", "mdy", "ymd"} or a format such as "%d|%m|%Y", default=None
+        How dates are written; if None, the order of day and month in which most cells are dates.
+    usual : {".", ","}, default="."
+        The decimal sign where no cell tells.
+    words : iterable of names, default=()
+        Columns that are words, whatever they look like.
+    """
+    kept = set(words)
+    columns = [_Counted(frame[name]) for name in frame.columns if frame[name].dtype == pl.String and name not in kept]
+    table_decimal = decimal or _agreed(column.decimal for column in columns) or None
+    table_dates = dates or _agreed(column.dates for column in columns) or None
+    found = Recognised()
+    for column in columns:
+        sign = decimal or column.decimal or table_decimal or usual
+        order = dates or column.dates or table_dates or "dmy"
+        form = column.form(sign, order)
+        found.notes.extend(column.notes(form, sure_sign=bool(table_decimal), sure_dates=bool(table_dates)))
+        if form is not None and form["kind"] != "word":
+            found.forms[column.name] = form
+    return found
+
+
+def read_cells(cells: pl.Series, form: Form) -> pl.Series:
+    """The numbers or dates that words say under a form; missing where they say none."""
+    return read_dates(cells, form["dates"]) if form["kind"] == "date" else read_numbers(cells, form["decimal"])
+
+
+def strays(cells: pl.Series, values: pl.Series) -> pl.Series:
+    """The different cells that are not missing and yet say nothing, most frequent first, without the MARKERS."""
+    odd = cells.filter(values.is_null() & cells.is_not_null())
+    odd = odd.filter(~odd.str.strip_chars().str.to_lowercase().is_in(MARKERS))
+    return odd.alias("word").value_counts().sort("count", "word", descending=[True, False])["word"]
+
+
+def _agreed(values: Iterable[str | None]) -> str | None:
+    """What all that have an opinion agree on."""
+    opinions = {value for value in values if value}
+    return opinions.pop() if len(opinions) == 1 else None
+
+
+class _Counted:
+    """The different words of a column with their counts, and what they can be."""
+
+    def __init__(self, series: pl.Series) -> None:
+        counts = series.drop_nulls().alias("word").value_counts(sort=True)
+        self.name, self.words, self.counts = series.name, counts["word"], counts["count"]
+        self.total = int(self.counts.sum())
+        markers = self.words.str.strip_chars().str.to_lowercase().is_in(MARKERS)
+        self.marked = int(self.counts.filter(markers).sum())
+        point, comma = decimal_evidence(self.words)
+        self.decimal = None if point == comma else "." if point > comma else ","
+        self.days = {order: self._read(read_dates(self.words, order)) for order in ("dmy", "mdy")}
+        first, second = self.days["dmy"], self.days["mdy"]
+        self.dates = None if first == second else "dmy" if first > second else "mdy"
+
+    def _read(self, values: pl.Series) -> int:
+        """How many cells say something."""
+        return int(self.counts.filter(values.is_not_null()).sum())
+
+    def form(self, decimal: str, dates: str) -> Form | None:
+        """The form, None for words that look like nothing else; kind "word" for those that nearly are something."""
+        numbers, days = (self._read(read_cells(self.words, form)) for form in _candidates(decimal, dates))
+        form = _candidates(decimal, dates)[int(days > numbers)]
+        read = max(numbers, days)
+        if not self.total or 2 * read < self.total - self.marked or not read:
+            return None
+        values = read_cells(self.words, form)
+        odd = self.words.filter(values.is_null())
+        if self.total - self.marked - read > MOST_STRAYS * self.total:
+            return {"kind": "word", "nearly": form["kind"], "strays": odd.to_list()}
+        return {**form, "strays": odd.to_list()}
+
+    def notes(self, form: Form | None, *, sure_sign: bool, sure_dates: bool) -> list[str]:
+        """What a person should know about how the column is read."""
+        name = f"column {self.name!r}"
+        if form is None:
+            return self._measured(name)
+        shown = few(form["strays"])
+        kind = {"number": "numbers", "date": "dates"}[form.get("nearly", form["kind"])]
+        if form["kind"] == "word":
+            return [f"{name} looks like {kind}, but too many cells are none ({shown}); it is taken as words"]
+        told = [f"{name}: {shown} taken as missing among {kind}"] if form["strays"] else []
+        if form["kind"] == "date":
+            unsure = not sure_dates and not self.dates and self._either_way()
+            return [*told, f"{name}: day or month first cannot be told; taken as day first (--dates mdy if not)"] if unsure else told
+        if not sure_sign and is_ambiguous(self.words):
+            what, other = ("thousands", ",") if form["decimal"] == "." else ("decimals", ".")
+            told.append(f"{name}: commas taken as signs of {what} (--decimal {other} if not)")
+        if len(found := currencies(self.words)) > 1:
+            told.append(f"{name} mixes currencies ({few(found)}); their numbers are compared as they are")
+        if mixes_percent(self.words.filter(read_cells(self.words, form).is_not_null())):
+            told.append(f"{name} mixes percent and plain numbers; 12% is taken as 0.12")
+        return told
+
+    def _measured(self, name: str) -> list[str]:
+        """Numbers with a word behind them, such as 12 kg."""
+        digits = int(self.counts.filter(self.words.str.contains(r"^\s*[-+]?\d[\d.,]*\s+\p{L}+\.?\s*$")).sum())
+        if not self.total or digits < 0.9 * self.total or self.words.str.extract(r"(\p{L}+)", 1).n_unique() > 1:
+            return []
+        return [f"{name} is taken as words ({few(self.words.to_list())}); leave out the unit to have it as numbers"]
+
+    def _either_way(self) -> bool:
+        """Whether some cell is another day when the month comes first."""
+        slashed = self.words.filter(self.words.str.contains(r"^\s*\d+[-/]"))
+        return not read_dates(slashed, "dmy").equals(read_dates(slashed, "mdy"), null_equal=True)
+
+
+def _candidates(decimal: str, dates: str) -> tuple[Form, Form]:
+    return {"kind": "number", "decimal": decimal}, {"kind": "date", "dates": dates}
+
+
+def few(words: list[Any]) -> str:
+    """The first words, quoted, for a message."""
+    more = f" and {len(words) - _FEW} more" if len(words) > _FEW else ""
+    return ", ".join(map(repr, words[:_FEW])) + more
