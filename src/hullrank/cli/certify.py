@@ -18,6 +18,7 @@ def run_certify(
     target: str | None,
     qid: str | None,
     weights: str | None,
+    decimal: str | None,
     time_limit: float | None,
     as_json: bool,
 ) -> None:
@@ -28,6 +29,7 @@ def run_certify(
         target=target or model.about.get("target") or "",
         qid=model.qid_column(qid, False),
         weights=weights or model.about.get("weights"),
+        decimal=decimal,
     )
     step, X = _peeled(model.pipeline, data.X)
     given = {"sample_weight": data.weights, "qid": data.qid}

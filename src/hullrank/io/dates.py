@@ -8,39 +8,41 @@ import polars as pl
 
 ORDERS = ("dmy", "mdy", "ymd")
 
-# Names of months in English, German, French, Spanish, Italian, Portuguese and Dutch, without accents, cut to where they
-# are unique.
-MONTHS: dict[str, tuple[str, ...]] = {
-    "1": ("january", "jan", "januar", "janner", "janvier", "janv", "enero", "ene", "gennaio", "gen", "janeiro", "januari"),
-    "2": ("february", "feb", "februar", "fevrier", "fevr", "fev", "febrero", "febbraio", "fevereiro", "februari"),
-    "3": ("march", "mar", "marz", "maerz", "mrz", "mars", "marzo", "marco", "maart", "mrt"),
-    "4": ("april", "apr", "avril", "avr", "abril", "abr", "aprile"),
-    "5": ("may", "mai", "mayo", "maggio", "mag", "maio", "mei"),
-    "6": ("june", "jun", "juni", "juin", "junio", "giugno", "giu", "junho"),
-    "7": ("july", "jul", "juli", "juillet", "juil", "julio", "luglio", "lug", "julho"),
-    "8": ("august", "aug", "aout", "agosto", "ago", "augustus"),
-    "9": ("september", "sep", "sept", "septembre", "septiembre", "settembre", "set", "setembro"),
-    "10": ("october", "oct", "oktober", "okt", "octobre", "octubre", "ottobre", "ott", "outubro", "out"),
-    "11": ("november", "nov", "novembre", "noviembre", "novembro"),
-    "12": ("december", "dec", "dezember", "dez", "decembre", "diciembre", "dic", "dicembre", "dezembro"),
+# Names of months in English, German, French, Spanish, Italian, Portuguese and Dutch, without accents.
+MONTHS: dict[str, str] = {
+    "1": "january jan januar janner janvier janv enero ene gennaio gen janeiro januari",
+    "2": "february feb februar fevrier fevr fev febrero febbraio fevereiro februari",
+    "3": "march mar marz maerz mrz mars marzo marco maart mrt",
+    "4": "april apr avril avr abril abr aprile",
+    "5": "may mai mayo maggio mag maio mei",
+    "6": "june jun juni juin junio giugno giu junho",
+    "7": "july jul juli juillet juil julio luglio lug julho",
+    "8": "august aug aout agosto ago augustus",
+    "9": "september sep sept septembre septiembre settembre set setembro",
+    "10": "october oct oktober okt octobre octubre ottobre ott outubro out",
+    "11": "november nov novembre noviembre novembro",
+    "12": "december dec dezember dez decembre diciembre dic dicembre dezembro",
 }
 _ACCENTS = {"ä": "a", "é": "e", "è": "e", "û": "u", "ç": "c", "á": "a", "ã": "a"}
-_MONTH_NAMES = {name: number for number, names in MONTHS.items() for name in names}
+_MONTH_NAMES = {name: number for number, names in MONTHS.items() for name in names.split()}
 
 _TIME = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
 _CLOCK = rf"{_TIME}(?:\s*(?P<half>[AaPp])\.?[Mm]\.?)?"
 _ZONE = r"(?P<zone>[Zz]|UTC|GMT|[-+]\d{2}(?::?\d{2})?)"
 _REST = rf"(?:(?:[Tt]|,?\s+(?:um\s+|at\s+)?){_CLOCK}(?:\s*{_ZONE})?)?$"
+_MONTH, _OF = r"(?P<name>\p{L}{3,10})\.?", r"(?:de\s+)?"
 _WEEKDAY = r"^(?:\p{L}{2,9}\.?,?\s+)?"
 
-# Forms of the day, each a pattern with the parts y, m (or the name of the month) and d; parts a, b and c are placed by the order.
+# Forms of the day, each a pattern with the parts y, m (or the name of the month) and d; the parts a, b and c are placed
+# by the order of day, month and year.
 FORMS: dict[str, str] = {
     "2024-12-31": r"^(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})",
     "2024-12": r"^(?P<y>\d{4})[-/](?P<m>\d{1,2})",
     "31.12.2024": r"^(?P<a>\d{1,2})[-/.](?P<b>\d{1,2})[-/.](?P<c>\d{4}|\d{2})",
-    "31 Dec 2024": _WEEKDAY + r"(?P<d>\d{1,2})(?:st|nd|rd|th|\.)?[-\s]*(?:de\s+)?(?P<name>\p{L}{3,10})\.?[-,\s]+(?:de\s+)?(?P<y>\d{4}|\d{2})",
-    "Dec 31, 2024": _WEEKDAY + r"(?P<name>\p{L}{3,10})\.?\s+(?P<d>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<y>\d{4})",
-    "Dec 2024": r"^(?P<name>\p{L}{3,10})\.?[-\s]+(?P<y>\d{4})",
+    "31 Dec 2024":
+        rf"{_WEEKDAY}(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|\.)?[-\s]*{_OF}{_MONTH}[-,\s]+{_OF}(?P<y>\d{{4}}|\d{{2}})",
+    "Dec 31, 2024": rf"{_WEEKDAY}{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}})",
+    "Dec 2024": rf"^{_MONTH}[-\s]+(?P<y>\d{{4}})",
 }  # fmt: skip
 
 
@@ -56,7 +58,11 @@ def read_dates(cells: pl.Series, order: str) -> pl.Series:
     if "%" in order:
         return _by_format(cells, order)
     moments = [_by_form(cells, form, order) for form in FORMS.values()]
-    return pl.DataFrame([moment.alias(str(i)) for i, moment in enumerate(moments)]).select(pl.coalesce(pl.all())).to_series()
+    return (
+        pl.DataFrame([moment.alias(str(i)) for i, moment in enumerate(moments)])
+        .select(pl.coalesce(pl.all()))
+        .to_series()
+    )
 
 
 def _by_format(cells: pl.Series, form: str) -> pl.Series:

@@ -1,7 +1,7 @@
 """What the words of a column say: numbers, dates, or words after all; decided once, when a model is fitted.
 
-A form is a plain dictionary, so that model files carry it: ``{"kind": "number", "decimal": ",", "strays": ["unknown"]}``
-or ``{"kind": "date", "dates": "dmy", "strays": []}``. Strays are words among numbers that are taken as missing.
+A form is a plain dictionary, so that model files carry it: ``{"kind": "number", "decimal": ",", "strays": ["?"]}`` or
+``{"kind": "date", "dates": "dmy", "strays": []}``. Strays are words among numbers that are taken as missing.
 """
 
 from collections.abc import Iterable
@@ -16,11 +16,14 @@ from hullrank.io.numbers import currencies, decimal_evidence, is_ambiguous, mixe
 Form = dict[str, Any]
 
 # Words that say that something is missing, in small letters; among numbers and dates they are never counted as strays.
-MARKERS = frozenset(
-    "- -- --- . .. ... ? * # x na n/a n.a. n.a #n/a #na nan nil none null missing unknown unk. undefined void tbd tba "
-    "#div/0! #value! #ref! #name? #num! #null! inf -inf k.a. keine unbekannt fehlt entfällt inconnu inconnue n.d. "
-    "n/d nd nc n.c. s/d desconocido desconhecido ninguno sconosciuto onbekend geen okänd brak".split()
-) | {"not available", "not applicable", "not known", "no data", "keine angabe", "k. a.", "n. a.", "sin datos"}
+MARKERS = frozenset({
+    "#", "#div/0!", "#n/a", "#na", "#name?", "#null!", "#num!", "#ref!", "#value!", "*", "-", "--", "---", "-inf",
+    ".", "..", "...", "?", "brak", "desconhecido", "desconocido", "entfällt", "fehlt", "geen", "inconnu", "inconnue",
+    "inf", "k. a.", "k.a.", "keine", "keine angabe", "missing", "n. a.", "n.a", "n.a.", "n.c.", "n.d.", "n/a", "n/d",
+    "na", "nan", "nc", "nd", "nil", "ninguno", "no data", "none", "not applicable", "not available", "not known",
+    "null", "okänd", "onbekend", "s/d", "sconosciuto", "sin datos", "tba", "tbd", "unbekannt", "undefined", "unk.",
+    "unknown", "void", "x",
+})  # fmt: skip
 # Up to this share of the cells may be strays; with more of them the column is words.
 MOST_STRAYS = 0.1
 _FEW = 3
@@ -35,7 +38,12 @@ class Recognised:
 
 
 def recognise(
-    frame: pl.DataFrame, *, decimal: str | None = None, dates: str | None = None, usual: str = ".", words: Iterable[str] = ()
+    frame: pl.DataFrame,
+    *,
+    decimal: str | None = None,
+    dates: str | None = None,
+    usual: str = ".",
+    words: Iterable[str] = (),
 ) -> Recognised:
     """Find out what the words in the columns of a table say.
 
@@ -122,13 +130,21 @@ class _Counted:
         if form is None:
             return self._measured(name)
         shown = few(form["strays"])
-        kind = {"number": "numbers", "date": "dates"}[form.get("nearly", form["kind"])]
+        kind = "dates" if "date" in (form["kind"], form.get("nearly")) else "numbers"
         if form["kind"] == "word":
             return [f"{name} looks like {kind}, but too many cells are none ({shown}); it is taken as words"]
-        told = [f"{name}: {shown} taken as missing among {kind}"] if form["strays"] else []
+        told = (
+            [f"{name}: {self._cells(form['strays'])} no {kind} ({shown}) and taken as missing"]
+            if form["strays"]
+            else []
+        )
         if form["kind"] == "date":
             unsure = not sure_dates and not self.dates and self._either_way()
-            return [*told, f"{name}: day or month first cannot be told; taken as day first (--dates mdy if not)"] if unsure else told
+            return (
+                [*told, f"{name}: day or month first cannot be told; taken as day first (--dates mdy if not)"]
+                if unsure
+                else told
+            )
         if not sure_sign and is_ambiguous(self.words):
             what, other = ("thousands", ",") if form["decimal"] == "." else ("decimals", ".")
             told.append(f"{name}: commas taken as signs of {what} (--decimal {other} if not)")
@@ -137,6 +153,10 @@ class _Counted:
         if mixes_percent(self.words.filter(read_cells(self.words, form).is_not_null())):
             told.append(f"{name} mixes percent and plain numbers; 12% is taken as 0.12")
         return told
+
+    def _cells(self, words: list[str]) -> str:
+        cells = int(self.counts.filter(self.words.is_in(words)).sum())
+        return "1 cell is" if cells == 1 else f"{cells:,} cells are"
 
     def _measured(self, name: str) -> list[str]:
         """Numbers with a word behind them, such as 12 kg."""

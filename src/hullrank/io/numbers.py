@@ -20,9 +20,9 @@ GROUP_SIGNS: dict[str, tuple[str, ...]] = {
 BLANKS = "\u00a0\u202f\u2009\u2007"
 MINUS_SIGNS = "\u2212\u2013\ufe63\uff0d"
 CURRENCIES = (
-    "€", "$", "£", "¥", "₹", "₽", "₺", "₩", "₪", "฿", "₫", "₴", "¢", "US$", "C$", "A$", "R$", "kr.", "kr", "zł", "Kč", "Ft",
-    "лв", "EUR", "USD", "GBP", "JPY", "CHF", "CNY", "RMB", "INR", "RUB", "TRY", "KRW", "SEK", "NOK", "DKK", "PLN", "CZK",
-    "HUF", "BRL", "CAD", "AUD", "NZD", "MXN", "ZAR", "SGD", "HKD", "Euro", "euro", "Rs.", "Rs", "Fr.", "Fr",
+    "€", "$", "£", "¥", "₹", "₽", "₺", "₩", "₪", "฿", "₫", "₴", "¢", "US$", "C$", "A$", "R$", "kr.", "kr", "zł", "Kč",
+    "Ft", "лв", "EUR", "USD", "GBP", "JPY", "CHF", "CNY", "RMB", "INR", "RUB", "TRY", "KRW", "SEK", "NOK", "DKK", "PLN",
+    "CZK", "HUF", "BRL", "CAD", "AUD", "NZD", "MXN", "ZAR", "SGD", "HKD", "Euro", "euro", "Rs.", "Rs", "Fr.", "Fr",
 )  # fmt: skip
 
 _CURRENCY = "(?:" + "|".join(re.escape(name) for name in sorted(CURRENCIES, key=len, reverse=True)) + ")"
@@ -39,7 +39,11 @@ def read_numbers(cells: pl.Series, decimal: str) -> pl.Series:
     text_ = pl.col("text")
     whole = pl.when(text_.str.contains(grouped)).then(text_.str.replace_all(f"[{group}]", "")).otherwise(text_)
     if decimal == ",":
-        whole = pl.when(whole.str.contains(".", literal=True)).then(None).otherwise(whole.str.replace(",", ".", literal=True))
+        whole = (
+            pl.when(whole.str.contains(".", literal=True))
+            .then(None)
+            .otherwise(whole.str.replace(",", ".", literal=True))
+        )
     number = pl.when(whole.str.contains(_PLAIN)).then(whole).cast(pl.Float64, strict=False)
     value = pl.when("percent").then(number / 100).otherwise(number)
     return frame.select(value.alias(cells.name)).to_series()

@@ -170,7 +170,7 @@ def _read_json(content: Content, name: str) -> pl.DataFrame:
     except (ValueError, RecursionError) as error:
         raise TableError(f"{name} cannot be read as JSON: {_reason(error)}") from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise TableError(f"{name} is JSON, but no array of objects such as [{{\"size\": 1}}, {{\"size\": 2}}]")
+        raise TableError(f'{name} is JSON, but no array of objects such as [{{"size": 1}}, {{"size": 2}}]')
     try:
         return pl.DataFrame(rows, infer_schema_length=None)
     except (*_REFUSALS, TypeError, OverflowError) as error:

@@ -1,0 +1,108 @@
+"""Where results go: places checked before the work begins, tables in the format of their ending, ``-`` for stdout."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from hullrank.exceptions import HullrankError
+from hullrank.io.atomic import replacing
+from hullrank.io.numbers import read_numbers
+
+STDOUT = "-"
+_SEPARATORS = {".tsv": "\t", ".tab": "\t"}
+# Endings that promise something else than what would be written, and what to write instead.
+_OTHERS = {
+    ".xlsx": "write .csv, which spreadsheets open", ".xls": "write .csv, which spreadsheets open",
+    ".ods": "write .csv, which spreadsheets open", ".html": "`hullrank report` writes HTML",
+    ".hull": "`hullrank fit` writes model files", ".pdf": "write .csv",
+    ".gz": "write .csv and pack it", ".zip": "write .csv and pack it",
+}  # fmt: skip
+
+
+def check_place(path: Path | None, *, as_json: bool = False, overwrite: bool = True) -> None:
+    """Refuse a place where nothing can be written, before the work is done rather than after.
+
+    Parameters
+    ----------
+    path : the file to write; "-" is stdout, None is no file
+    as_json : whether stdout is needed for JSON
+    overwrite : whether a file that exists may be replaced
+    """
+    if path is None:
+        return
+    if str(path) == STDOUT:
+        if as_json:
+            raise HullrankError("--json and the file cannot both go to standard output; give --out a name")
+        return
+    folder = path.parent
+    if path.is_dir():
+        raise HullrankError(f"{path} is a folder; give the name of a file")
+    if not folder.is_dir():
+        raise HullrankError(f"there is no folder {folder} to write {path.name} to; make it first (mkdir -p {folder})")
+    if path.exists() and not overwrite:
+        raise HullrankError(f"{path} exists already; give --force to replace it, or --out with another name")
+    ordinary = path.is_file() or not path.exists()
+    if not os.access(folder if ordinary else path, os.W_OK):
+        raise HullrankError(f"{path} cannot be written: no permission to write to {folder}")
+
+
+def check_table_place(path: Path | None, *, as_json: bool = False) -> None:
+    """The same for tables, whose ending says the format."""
+    check_place(path, as_json=as_json)
+    if path is not None and path.suffix.lower() in _OTHERS:
+        raise HullrankError(f"hullrank does not write tables as {path.suffix}; {_OTHERS[path.suffix.lower()]}")
+
+
+@contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """The path to write to; what is written for "-" goes to stdout at the end."""
+    if str(path) != STDOUT:
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        held = Path(folder) / "file"
+        yield held
+        with held.open("rb") as stream:
+            sys.stdout.flush()
+            shutil.copyfileobj(stream, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+
+
+def write_table(frame: pl.DataFrame, path: Path, *, raw: bool = False) -> None:
+    """Write in the format of the ending (CSV if there is none); the old file stays whole if that fails."""
+    ending = path.suffix.lower()
+    with placed(path) as place, replacing(place) as stream:
+        if ending in (".parquet", ".pq"):
+            frame.write_parquet(stream)
+        elif ending in (".arrow", ".feather", ".ipc"):
+            frame.write_ipc(stream)
+        elif ending in (".jsonl", ".ndjson"):
+            frame.write_ndjson(stream)
+        elif ending == ".json":
+            stream.write(frame.write_json().encode())
+        else:
+            (frame if raw else defused(frame)).write_csv(stream, separator=_SEPARATORS.get(ending, ","))
+
+
+def defused(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with an apostrophe before words that a spreadsheet would run: those that begin with = + - or @.
+
+    Numbers in words, such as ``-1.234,50 €``, stay as they are.
+    """
+    cells = [_defused(frame[name]) if frame[name].dtype == pl.String else frame[name] for name in frame.columns]
+    return frame.with_columns(cells).rename({name: f"'{name}" for name in frame.columns if name[:1] in _RUN})
+
+
+_RUN = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _defused(cells: pl.Series) -> pl.Series:
+    runs = cells.str.contains(r"^[=+\-@\t\r].").fill_null(False)
+    numbers = read_numbers(cells, ".").is_not_null() | read_numbers(cells, ",").is_not_null()
+    return ("'" + cells).zip_with(runs & ~numbers, cells).alias(cells.name)
