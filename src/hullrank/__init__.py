@@ -29,7 +29,7 @@ _HOME = {
     "InformativeVectorClassifier": "baselines.informative_vectors",
     "ScoreLineDisplay": "plots",
 }
-_SUBPACKAGES = ("metrics", "exceptions", "datasets", "io", "plots")
+_SUBPACKAGES = ("data", "metrics", "exceptions", "datasets", "io", "plots")
 
 __all__ = ["__version__", *_HOME, *_SUBPACKAGES]
 

@@ -18,6 +18,7 @@ __all__ = [
     "ModelFileError",
     "NoComparablePairError",
     "NotSeparableError",
+    "QueryWarning",
     "TableError",
     "TableWarning",
     "UndeclaredOrderWarning",
@@ -71,6 +72,10 @@ class MissingExtraError(ImportError):
 
 class CollapsedRankingWarning(UserWarning):
     """The optimum of the stated problem ranks nothing: crossed intervals or a vanishing score range."""
+
+
+class QueryWarning(UserWarning):
+    """Queries that are about to be a feature, or pairs that are counted across queries."""
 
 
 class TableWarning(UserWarning):

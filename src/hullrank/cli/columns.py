@@ -7,9 +7,10 @@ import polars as pl
 
 from hullrank.cli.console import note, table
 from hullrank.cli.data import Data
-from hullrank.io.forms import few
+from hullrank.io.forms import Form, few
 
 _EXAMPLES = 3
+_ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
 
 
 def tell_columns(data: Data, encoder: Any) -> None:
@@ -66,14 +67,20 @@ def _done(column: dict[str, Any], known: pl.Series, missing: int) -> str:
     form = column.get("form")
     parts = []
     if form is not None:
-        order = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
-        sign = {",": "decimal comma", ".": "decimal point"}
-        parts.append(order.get(form["dates"], form["dates"]) if form["kind"] == "date" else sign[form["decimal"]])
+        parts += _signs(form, known)
         parts += [f"{few(form['strays'])} as missing"] if form["strays"] else []
     if not missing:
         return ", ".join([*parts, "standardised"])
     fill = str(np.datetime64(int(column["fill"]), "D")) if column["dates"] else f"{column['fill']:.6g}"
     return ", ".join([*parts, f"missing ones the median {fill}, standardised"])
+
+
+def _signs(form: Form, known: pl.Series) -> list[str]:
+    """The decimal sign, or the order of day and month where it matters."""
+    if form["kind"] == "number":
+        return ["decimal comma" if form["decimal"] == "," else "decimal point"]
+    matters = "%" in form["dates"] or known.str.contains(r"^\s*\d{1,2}[-/.]\d{1,2}[-/.]").any()
+    return [_ORDERS.get(form["dates"]) or str(form["dates"])] if matters else []
 
 
 def columns_table(facts: list[dict[str, Any]]) -> Any:

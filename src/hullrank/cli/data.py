@@ -15,8 +15,6 @@ from hullrank.io.forms import Form, read_cells, recognise, strays
 from hullrank.io.numbers import whole_numbers
 from hullrank.io.tables import SparseTable, read_styled
 
-QUERY_NAMES = ("qid", "query", "query_id", "queryid", "group_id", "session_id", "search_id")
-
 
 @dataclass(frozen=True)
 class Columns:
@@ -186,6 +184,8 @@ class _TakenApart:
 
 def recognised(data: Data, reading: Reading) -> dict[str, Form] | None:
     """What the words of the features say, with a note about everything that is doubtful."""
+    from hullrank.data.queries import QUERY_NAMES
+
     if data.sparse:
         return None
     usual = "." if data.style is None else data.style.decimal
@@ -193,7 +193,7 @@ def recognised(data: Data, reading: Reading) -> dict[str, Form] | None:
     for told in found.notes:
         note(told)
     for name in data.X.columns:
-        if data.qid is None and name.casefold() in QUERY_NAMES:
+        if data.qid is None and name.lower() in QUERY_NAMES:
             note(f"column {name!r} is taken as a feature; if it says which query a row is for, add --qid {name}")
     return found.forms
 

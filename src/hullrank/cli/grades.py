@@ -56,7 +56,7 @@ def _edges_file(path: Path, grades: list[Any]) -> OrderGraph:
 
 
 def _checked(graph: OrderGraph, grades: list[Any], where: str) -> OrderGraph:
-    """The graph between the grades themselves, which print as its labels; every label must be a grade and vice versa."""
+    """The graph between the grades, which print as its labels; every label must be a grade and every grade a label."""
     printed = {str(grade): grade for grade in grades}
     unknown = [label for label in map(str, graph.labels) if label not in printed]
     if unknown:

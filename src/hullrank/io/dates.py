@@ -57,12 +57,12 @@ def read_dates(cells: pl.Series, order: str) -> pl.Series:
     cells = cells.str.strip_chars().alias("cell")
     if "%" in order:
         return _by_format(cells, order)
-    moments = [_by_form(cells, form, order) for form in FORMS.values()]
-    return (
-        pl.DataFrame([moment.alias(str(i)) for i, moment in enumerate(moments)])
-        .select(pl.coalesce(pl.all()))
-        .to_series()
-    )
+    said = pl.Series([None] * len(cells), dtype=pl.Datetime("us"))
+    for form in FORMS.values():
+        if said.null_count() == cells.null_count():
+            break
+        said = said.zip_with(said.is_not_null(), _by_form(cells, form, order))
+    return said
 
 
 def _by_format(cells: pl.Series, form: str) -> pl.Series:

@@ -27,6 +27,7 @@ MARKERS = frozenset({
 # Up to this share of the cells may be strays; with more of them the column is words.
 MOST_STRAYS = 0.1
 _FEW = 3
+_LOOKED_AT = 1000  # the most frequent words, among which some must say a number or a date
 
 
 @dataclass(frozen=True)
@@ -96,16 +97,21 @@ class _Counted:
     """The different words of a column with their counts, and what they can be."""
 
     def __init__(self, series: pl.Series) -> None:
-        counts = series.drop_nulls().alias("word").value_counts(sort=True)
+        counts = series.drop_nulls().alias("word").value_counts().sort("count", "word", descending=[True, False])
         self.name, self.words, self.counts = series.name, counts["word"], counts["count"]
         self.total = int(self.counts.sum())
         markers = self.words.str.strip_chars().str.to_lowercase().is_in(MARKERS)
         self.marked = int(self.counts.filter(markers).sum())
+        self.decimal = self.dates = None
+        self.plain = not _says_something(self.words.head(_LOOKED_AT))
+        if self.plain:
+            return
         point, comma = decimal_evidence(self.words)
-        self.decimal = None if point == comma else "." if point > comma else ","
-        self.days = {order: self._read(read_dates(self.words, order)) for order in ("dmy", "mdy")}
-        first, second = self.days["dmy"], self.days["mdy"]
-        self.dates = None if first == second else "dmy" if first > second else "mdy"
+        if point != comma:
+            self.decimal = "." if point > comma else ","
+        first, second = (self._read(read_dates(self.words, order)) for order in ("dmy", "mdy"))
+        if 2 * max(first, second) >= self.total and first != second:
+            self.dates = "dmy" if first > second else "mdy"
 
     def _read(self, values: pl.Series) -> int:
         """How many cells say something."""
@@ -113,6 +119,8 @@ class _Counted:
 
     def form(self, decimal: str, dates: str) -> Form | None:
         """The form, None for words that look like nothing else; kind "word" for those that nearly are something."""
+        if self.plain:
+            return None
         numbers, days = (self._read(read_cells(self.words, form)) for form in _candidates(decimal, dates))
         form = _candidates(decimal, dates)[int(days > numbers)]
         read = max(numbers, days)
@@ -133,11 +141,7 @@ class _Counted:
         kind = "dates" if "date" in (form["kind"], form.get("nearly")) else "numbers"
         if form["kind"] == "word":
             return [f"{name} looks like {kind}, but too many cells are none ({shown}); it is taken as words"]
-        told = (
-            [f"{name}: {self._cells(form['strays'])} no {kind} ({shown}) and taken as missing"]
-            if form["strays"]
-            else []
-        )
+        told = [f"{name}: {self._cells(form['strays'], kind)} ({shown}) and taken as missing"] if form["strays"] else []
         if form["kind"] == "date":
             unsure = not sure_dates and not self.dates and self._either_way()
             return (
@@ -154,9 +158,9 @@ class _Counted:
             told.append(f"{name} mixes percent and plain numbers; 12% is taken as 0.12")
         return told
 
-    def _cells(self, words: list[str]) -> str:
+    def _cells(self, words: list[str], kind: str) -> str:
         cells = int(self.counts.filter(self.words.is_in(words)).sum())
-        return "1 cell is" if cells == 1 else f"{cells:,} cells are"
+        return f"1 cell is no {kind.removesuffix('s')}" if cells == 1 else f"{cells:,} cells are no {kind}"
 
     def _measured(self, name: str) -> list[str]:
         """Numbers with a word behind them, such as 12 kg."""
@@ -169,6 +173,12 @@ class _Counted:
         """Whether some cell is another day when the month comes first."""
         slashed = self.words.filter(self.words.str.contains(r"^\s*\d+[-/]"))
         return not read_dates(slashed, "dmy").equals(read_dates(slashed, "mdy"), null_equal=True)
+
+
+def _says_something(words: pl.Series) -> bool:
+    """Whether any of the words is a number or a date."""
+    readings = (read_numbers(words, "."), read_numbers(words, ","), read_dates(words, "dmy"), read_dates(words, "mdy"))
+    return any(values.null_count() < len(values) for values in readings)
 
 
 def _candidates(decimal: str, dates: str) -> tuple[Form, Form]:

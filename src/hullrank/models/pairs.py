@@ -10,9 +10,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
-from hullrank.metrics import swapped_pairs
 from hullrank.models._kernel import KERNEL_CONSTRAINTS, NYSTROEM_RANK, KernelMixin
-from hullrank.models.base import RankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.problem.kernels import Gram, resolve_gamma
 from hullrank.problem.pair_sets import Pairs
 from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
@@ -25,7 +24,7 @@ Ints = NDArray[np.int64]
 GRAM_ROWS = 20_000  # rows up to which a kernel matrix is factored whole; it then takes 3.2 GB
 
 
-class PairRanker(KernelMixin, RankerMixin, ScoreLineEstimator):
+class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
     """What rankers over pairs share: the linear or kernel problem over some pairs, solved and stored."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -41,6 +40,7 @@ class PairRanker(KernelMixin, RankerMixin, ScoreLineEstimator):
         """Rows, targets as codes, query codes."""
         X = self._check_gram(check_rows(self, X, reset=True, sparse=self.kernel != "precomputed"))
         codes = encode_labels(y, check_target(X, y)).codes
+        self._has_queries = qid is not None
         return X, codes, check_queries(qid, X.shape[0])
 
     def _learn(self, X: Any, weights: Floats, rows: Ints, pairs: Pairs) -> None:
@@ -82,24 +82,6 @@ class PairRanker(KernelMixin, RankerMixin, ScoreLineEstimator):
         self.dual_coef_ = coef[used][None, :]
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
         self.n_support_ = np.array([len(used)])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
-        """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            A pair weighs the product of its samples' weights.
-        qid : array-like of shape (n_samples,), default=None
-            Query ids; only pairs within a query count.
-
-        Returns
-        -------
-        score : float in [0, 1]; NaN with a warning when no pair can be compared
-        """
-        return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
 
 
 class SwappedPairsRanker(PairRanker):

@@ -48,8 +48,9 @@ def folds(y: Any, qid: Any | None, n_splits: int, seed: int = 0) -> list[tuple[N
         if len(np.unique(qid)) < n_splits:
             raise HullrankError(f"{n_splits} folds need at least as many queries, and there are {len(np.unique(qid))}")
         return list(GroupKFold(n_splits).split(rows, groups=qid))
-    if np.unique(y, return_counts=True)[1].min() >= n_splits:
-        return list(StratifiedKFold(n_splits, shuffle=True, random_state=seed).split(rows, y))
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if counts.min() >= n_splits:
+        return list(StratifiedKFold(n_splits, shuffle=True, random_state=seed).split(rows, codes))
     return list(KFold(n_splits, shuffle=True, random_state=seed).split(rows))
 
 
