@@ -3,12 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils.validation import has_fit_parameter
-
 from hullrank.cli.console import out, print_json, table, working
 from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError
-from hullrank.reports.certifying import certify
 
 
 def run_certify(
@@ -23,7 +20,7 @@ def run_certify(
     as_json: bool,
 ) -> None:
     """Recompute the objective of a model from its file and its training data, and bound it by a new solve."""
-    model = Model.load(model_path)
+    model = Model.load(model_path, path)
     data = model.load_data(
         path,
         target=target or model.about.get("target") or "",
@@ -31,6 +28,10 @@ def run_certify(
         weights=weights or model.about.get("weights"),
         decimal=decimal,
     )
+    from sklearn.utils.validation import has_fit_parameter
+
+    from hullrank.reports.certifying import certify
+
     step, X = _peeled(model.pipeline, data.X)
     given = {"sample_weight": data.weights, "qid": data.qid}
     taken = {name: values for name, values in given.items() if values is not None and has_fit_parameter(step, name)}

@@ -166,17 +166,21 @@ class _TakenApart:
             form = recognise(series.to_frame(), **self._how()).forms.get(series.name)
             values = series if form is None else read_cells(series, form)
         values = values.cast(pl.Float64, strict=False)
-        if values.null_count():
-            row = int(values.is_null().arg_true()[0])
-            number = self._number(row)
-            raise TableError(f"the weight in row {number} of {self.name} is {series[row]!r}, which is no number")
+        bad = values.is_null() | (values < 0).fill_null(False) | ~values.is_finite().fill_null(False)
+        if bad.any():
+            row = int(bad.arg_true()[0])
+            odd = "no number" if values[row] is None else "negative" if values[row] < 0 else "not finite"
+            raise TableError(f"the weight in row {self._number(row)} of {self.name} is {series[row]!r}, which is {odd}")
         return values.to_numpy()
 
     def _queries(self, series: pl.Series) -> Any:
         if series.null_count():
             number = self._number(int(series.is_null().arg_true()[0]))
             raise TableError(f"row {number} of {self.name} has no query in column {series.name!r}")
-        return series.to_numpy() if series.dtype.is_integer() else series.cast(pl.String).rank("dense").to_numpy()
+        if series.dtype.is_integer():
+            return series.to_numpy()
+        _, first, query = np.unique(series.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[query]  # in the order in which they appear
 
     def _number(self, row: int) -> Any:
         return row + 1 if self.left is None else self.left[row]

@@ -16,6 +16,7 @@ from hullrank.cli.methods import METHODS, PURPOSES, check_method, known_methods
 
 # Parameters that the command sets itself, or that mean nothing to it.
 _NOT_BY_SET = {"order": "by --order or --edges", "classes": "by --order"}
+_MARKS = str.maketrans("", "", '"{}`')
 _IN_PYTHON = re.compile(r" or callable|; a callable takes[^.]*")
 
 
@@ -81,11 +82,11 @@ def _documented(text: str) -> dict[str, tuple[str, str]]:
         if not line.startswith(" "):
             name, _, values = line.partition(" : ")
             values = re.sub(r",? default=.*", "", values)
-            told[name] = _IN_PYTHON.sub("", values).replace('"', "").strip("{}"), ""
+            told[name] = _IN_PYTHON.sub("", values).translate(_MARKS), ""
         else:
             values, meaning = told[name]
             told[name] = (
                 values,
-                _IN_PYTHON.sub("", f"{meaning} {line.strip()}".strip()).replace("``", "").replace("`", ""),
+                _IN_PYTHON.sub("", f"{meaning} {line.strip()}".strip()).replace("`", ""),
             )
     return told

@@ -11,7 +11,6 @@ from hullrank.cli.data import Data
 from hullrank.cli.model import Model, pair_accuracies, total_order
 from hullrank.cli.result import certificate_fields
 from hullrank.cli.retrieval import Lists, list_measures
-from hullrank.plots.placement import bounds_of, place
 
 _MOST = 15
 _MOST_GRADES = 50  # beyond, the target is a number rather than a grade
@@ -29,14 +28,19 @@ def run_evaluate(
     as_json: bool,
 ) -> None:
     """Compare the ranking of a table with its grades."""
-    model = Model.load(model_path)
+    model = Model.load(model_path, path)
     column = model.qid_column(qid, False)
     data = model.load_data(path, target=_target(model, target), qid=column, weights=weights, decimal=decimal)
     measures = measure(model, data, lists)
     if as_json:
         print_json({"rows": len(data), **measures})
         return
-    out.print(table(f"{len(data):,} rows", ("measure", "value"), measures.items()))
+    out.print(table(_title(data), ("measure", "value"), measures.items()))
+
+
+def _title(data: Data) -> str:
+    queries = "" if data.qid is None else f" in {len(np.unique(data.qid)):,} queries"
+    return f"{len(data):,} rows{queries}"
 
 
 def measure(model: Model, data: Data, lists: Lists) -> dict[str, float]:
@@ -62,7 +66,7 @@ def _target(model: Model, given: str | None) -> str:
 
 def run_explain(model_path: Path, path: Path | None, *, target: str | None, decimal: str | None, as_json: bool) -> None:
     """Print what the model learned, and which rows of a table contradict it most."""
-    model = Model.load(model_path)
+    model = Model.load(model_path, path)
     facts: dict[str, Any] = {
         "model": type(model.step).__name__,
         "method": model.about.get("method"),
@@ -104,6 +108,8 @@ def _grades(model: Model) -> list[dict[str, Any]]:
 
 
 def _violators(model: Model, data: Data) -> list[dict[str, Any]]:
+    from hullrank.plots.placement import bounds_of, place
+
     y, scores = model.target(data), model.pipeline.score_samples(data.X)
     placed = place(y, scores, **bounds_of(model.step))
     return [

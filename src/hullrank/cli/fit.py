@@ -13,7 +13,7 @@ from hullrank.cli.data import Columns, Data, Reading, load_data, recognised, tar
 from hullrank.cli.folds import Task
 from hullrank.cli.grades import declared_order
 from hullrank.cli.methods import build, check_method, parse_settings, takes
-from hullrank.cli.output import check_place, placed
+from hullrank.cli.output import check_model_place, placed
 from hullrank.cli.result import tell_result
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.order import OrderGraph
@@ -37,7 +37,7 @@ class Wishes:
 
 def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wishes: Wishes) -> None:
     """Fit a method to a table, say how good it is, and save it."""
-    check_place(model_file, as_json=wishes.as_json, overwrite=wishes.force)
+    check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force)
     check_method(wishes.method)
     parameters = parse_settings(list(wishes.settings))
     data = load_data(path, columns, reading)

@@ -10,9 +10,7 @@ import polars as pl
 from hullrank.cli.data import Columns, Data, Reading, load_data, target_values
 from hullrank.cli.wording import did_you_mean
 from hullrank.exceptions import TableError
-from hullrank.io import read_model
 from hullrank.order import OrderGraph
-from hullrank.plots.placement import bounds_of
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,13 @@ class Model:
     library: str
 
     @classmethod
-    def load(cls, path: Path) -> "Model":
-        """Read a model file."""
+    def load(cls, path: Path, *tables: Path | None) -> "Model":
+        """Read a model file; it and the tables must be there, which is asked before what takes a second to load."""
+        for file in (path, *tables):
+            if file is not None and str(file) != "-":
+                file.open("rb").close()
+        from hullrank.io import read_model
+
         held = read_model(path)
         return cls(held.estimator, held.about, held.library)
 
@@ -85,6 +88,8 @@ class Model:
 
     def grades(self, X: Any) -> Any | None:
         """The predicted grade of every row, or None where the model only scores."""
+        from hullrank.plots.placement import bounds_of
+
         Z = self.pipeline[:-1].transform(X) if hasattr(self.pipeline, "steps") else X
         if hasattr(self.step, "predict_class"):
             return self.step.predict_class(Z)
@@ -115,6 +120,8 @@ def pair_accuracies(step: Any, y: Any, scores: Any, qid: Any, weights: Any) -> d
 
 def total_order(step: Any) -> list[Any] | None:
     """The grades from lowest to highest, if the model cuts the score line between them."""
+    from hullrank.plots.placement import bounds_of
+
     bounds = bounds_of(step)
     return bounds["classes"].tolist() if bounds.get("thresholds") is not None else None
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from hullrank.exceptions import HullrankError
 from hullrank.io.atomic import replacing
+from hullrank.io.content import ENDINGS
 from hullrank.io.numbers import read_numbers
 
 STDOUT = "-"
@@ -50,6 +51,13 @@ def check_place(path: Path | None, *, as_json: bool = False, overwrite: bool = T
     ordinary = path.is_file() or not path.exists()
     if not os.access(folder if ordinary else path, os.W_OK):
         raise HullrankError(f"{path} cannot be written: no permission to write to {folder}")
+
+
+def check_model_place(path: Path, *, as_json: bool, overwrite: bool) -> None:
+    """The same for model files, which are no tables and never replaced by accident."""
+    check_place(path, as_json=as_json, overwrite=overwrite)
+    if path.suffix.lower() in ENDINGS or path.suffix.lower() in (".xlsx", ".json", ".onnx"):
+        raise HullrankError(f"{path} would be a model file, which ends in .hull; `hullrank rank` writes tables")
 
 
 def check_table_place(path: Path | None, *, as_json: bool = False) -> None:

@@ -32,7 +32,7 @@ def run_rank(
 ) -> None:
     """Rank the rows of a table by a model."""
     check_table_place(target_file, as_json=as_json)
-    model = Model.load(model_path)
+    model = Model.load(model_path, path)
     column = model.qid_column(qid, whole)
     data = _load(model, path, column, decimal)
     with working(f"scoring {len(data):,} rows"):

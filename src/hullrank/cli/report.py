@@ -23,7 +23,7 @@ def run_report(
     check_place(report_file, as_json=as_json)
     from hullrank.reports.html import write_report
 
-    model = Model.load(model_path)
+    model = Model.load(model_path, path)
     column = target or model.about.get("target") or ""
     data = model.load_data(path, target=column, qid=model.qid_column(qid, False), weights=weights, decimal=decimal)
     with working(f"writing {report_file}"), placed(report_file) as place:

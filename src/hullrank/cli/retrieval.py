@@ -41,10 +41,12 @@ def list_measures(model: Model, y: Any, scores: Any, qid: Any, weights: Any, lis
 
     if lists.gain not in ("linear", "exponential"):
         raise HullrankError(f"--gain {lists.gain!r} is unknown; use linear or exponential")
-    gains = _gains(model, y)
-    if gains is None:
+    order = getattr(model.step, "order_", None)
+    if order is not None and not order.is_total:
         note("no NDCG, MAP and MRR: the order of the grades is partial, so they are no numbers")
         return {}
+    names = _ranked_names(model)
+    gains = _gains(y, model.step, names)
     each: dict[str, Any] = {"qid": qid, "sample_weight": weights}
     measures = {}
     if gains.min() < 0:
@@ -52,45 +54,44 @@ def list_measures(model: Model, y: Any, scores: Any, qid: Any, weights: Any, lis
     else:
         for k in lists.places:
             measures[f"NDCG@{k}"] = ndcg_score(gains, scores, k=k, gain=lists.gain, **each)  # type: ignore[arg-type]
-    above = _relevant_above(model, gains, lists.relevant)
+    least = _least_relevant(model, gains, names, lists.relevant)
+    note(f"relevant for P, MAP and MRR: {f"{least:g}" if names is None else names[int(least)]} and above")
+    each["relevant_above"] = np.nextafter(least, -np.inf)
     for k in lists.places:
-        measures[f"P@{k}"] = precision_at_k(gains, scores, k, relevant_above=above, **each)
-    measures["MAP"] = mean_average_precision(gains, scores, relevant_above=above, **each)
-    measures["MRR"] = mean_reciprocal_rank(gains, scores, relevant_above=above, **each)
+        measures[f"P@{k}"] = precision_at_k(gains, scores, k, **each)
+    measures["MAP"] = mean_average_precision(gains, scores, **each)
+    measures["MRR"] = mean_reciprocal_rank(gains, scores, **each)
     return measures
 
 
-def _gains(model: Model, y: Any) -> Any | None:
-    """The grades as numbers: their own, or their places from the lowest (0); None in a partial order."""
-    values = np.asarray(y)
-    order = getattr(model.step, "order_", None)
-    if order is not None and not order.is_total:
+def _ranked_names(model: Model) -> list[str] | None:
+    """The names of the grades from the lowest; None if they are numbers that rank by their value."""
+    classes = model.classes
+    if classes is None or (all(isinstance(c, int | float) for c in classes) and classes == sorted(classes)):
         return None
-    if values.dtype.kind in "biuf":
+    return list(map(str, classes))
+
+
+def _gains(y: Any, step: Any, names: list[str] | None) -> Any:
+    """The grades as numbers: their own, or their places from the lowest (0)."""
+    values = np.asarray(y)
+    if names is None or not hasattr(step, "classes_"):  # without classes the model itself was fitted on places
         return values.astype(np.float64)
-    place = {label: float(code) for code, label in enumerate(model.step.classes_.tolist())}
+    place = {label: float(code) for code, label in enumerate(step.classes_.tolist())}
     return np.array([place[label] for label in values.tolist()])
 
 
-def _relevant_above(model: Model, gains: Any, relevant: str | None) -> float:
-    """Rows are relevant if their number is above this: the lowest grade, or what lies just below ``relevant``."""
-    names = model.classes
-    words = names is not None and (model.about.get("grades") is not None or not _are_numbers(names))
-    numbers = np.arange(len(names)) if words else np.unique(gains)  # type: ignore[arg-type]
+def _least_relevant(model: Model, gains: Any, names: list[str] | None, relevant: str | None) -> float:
+    """The number of the lowest relevant grade: the given one, or the lowest but one."""
+    if names is not None:
+        if relevant is not None and relevant not in names:
+            hint = did_you_mean(relevant, names) or f"; they are {listed(names)}"
+            raise HullrankError(f"--relevant {relevant!r} is no grade{hint}")
+        return 1.0 if relevant is None else float(names.index(relevant))
     if relevant is None:
-        return float(numbers[0] if words or names is None else min(float(names[0]), float(numbers[0])))
-    if words:
-        shown = list(map(str, names or ()))
-        if relevant not in shown:
-            raise HullrankError(
-                f"--relevant {relevant!r} is no grade{did_you_mean(relevant, shown) or '; they are ' + listed(shown)}"
-            )
-        return shown.index(relevant) - 0.5
+        known = np.unique(gains if model.classes is None else np.append(gains, model.classes))
+        return float(known[min(1, len(known) - 1)])
     try:
-        return float(np.nextafter(float(relevant), -np.inf))
+        return float(relevant)
     except ValueError as error:
         raise HullrankError(f"--relevant {relevant!r} is no number, as the targets are") from error
-
-
-def _are_numbers(names: list[Any]) -> bool:
-    return all(isinstance(name, int | float) for name in names)

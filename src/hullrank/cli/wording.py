@@ -1,30 +1,35 @@
 """What the library says to Python programmers, in the words of the command; and what a mistyped name meant."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
 
+
+def _from_one(found: re.Match[str]) -> str:
+    """Row numbers of arrays, which count from 0, as the numbers of rows in the file."""
+    return re.sub(r"\brow (\d+)", lambda row: f"row {int(row[1]) + 1}", found[0])
+
+
 # Phrases of the library's messages, and what someone at a terminal can do instead.
-TERMS: tuple[tuple[str, str], ...] = (
+TERMS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"The '(\w+)' parameter of \w+ must be", r"parameter '\1' must be"),
-    (r"\bInput X contains", "the table contains"),
+    (r"must be a str among \{([^}]*)\}([^.]*?)(?: or a callable| or None)*\. Got (.*) instead\.?",
+     r"must be one of \1\2, and not \3"),
     (r"Unknown label type: continuous\. A classifier needs discrete grades, and y contains ([^;]+);.*",
      r"this method needs grades, and the target contains \1; use --method swapped-pairs, or --order with all values"),
-    (r"declare the order by classes=.*", "state the order by --order 'lowest < ... < highest'"),
-    (r"declare their order by classes=\[\.\.\.\]", "state their order by --order 'lowest < ... < highest'"),
+    (r"declare the(?:ir)? order by classes=.*", "state the order by --order 'lowest < ... < highest'"),
     (r"y has labels that are not in the declared order", "the target has grades that are not in the order"),
-    (r"the declared order has classes without a sample \(of positive weight\)", "the order has grades without a row"),
+    (r"the declared order has classes without a sample \(of positive weight\): (.*); remove them from the order",
+     r"no row (of positive weight) has the grade \1; remove it from --order"),
     (r"add them to the order or drop the samples", "add them to --order or leave out the rows"),
-    (r"\bpass one real weight per row", "give every row a number"),
-    (r"\bsample_weight\b", "--weights"),
-    (r"\bqid\b(?! column)", "--qid"),
+    (r"\bsample_weight is zero everywhere, so no sample is left", "the weights are zero everywhere"),
     (r"use intervals='proper' or slack='edge', or a larger C",
      "use --set intervals=proper, --set slack=edge or a larger C"),
     (r"; use FixedMarginClassifier", "; use --method fixed-margin"),
     (r"use SwappedPairsRanker", "use --method swapped-pairs"),
-    (r"(raise|lower) (max_iter|tol|time_limit|max_cells)( or (?:max_iter|tol|max_cells))?", r"\1 \2\3 (by --set)"),
-    (r"the target y\b|\by\b(?= (?:contains|mixes|is|has|must))", "the target"),
+    (r"for instance row \d+ \(class .*? cannot be placed below row \d+", _from_one),
+    (r"\b(?:y|the target y)\b(?= (?:contains|mixes|is|has|must)|$)", "the target"),
 )  # fmt: skip
 
 

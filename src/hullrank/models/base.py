@@ -145,8 +145,8 @@ class QueryRankerMixin(RankerMixin):
         """
         if qid is None and getattr(self, "_has_queries", False):
             warnings.warn(
-                f"this {type(self).__name__} was fitted within queries and is scored across them; pass qid to score, "
-                "or in model selection sklearn.set_config(enable_metadata_routing=True) and set_score_request(qid=True)",
+                f"this {type(self).__name__} was fitted within queries and is scored across them; pass qid, or "
+                "route it: sklearn.set_config(enable_metadata_routing=True) and set_score_request(qid=True)",
                 QueryWarning,
                 stacklevel=2,
             )
