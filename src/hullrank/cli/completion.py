@@ -1,7 +1,8 @@
 """What the shell offers after the tab key: methods, the columns of the table, parameters."""
 
+import os
+import shlex
 from pathlib import Path
-from typing import Any
 
 from hullrank.cli.methods import METHODS, PURPOSES, known_methods
 
@@ -17,24 +18,34 @@ def lists_of_methods(incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in ("all", *known_methods()) if name.startswith(last)]
 
 
-def columns(context: Any, incomplete: str) -> list[str]:
+def columns(incomplete: str) -> list[str]:
     """Names of the columns of the table that stands on the line already."""
-    return [name for name in _header(context.params.get("data")) if name.startswith(incomplete)]
+    table = next((word for word in _line() if Path(word).is_file() and not word.endswith(".hull")), None)
+    return [] if table is None else [name for name in header(Path(table)) if name.startswith(incomplete)]
 
 
-def settings(context: Any, incomplete: str) -> list[str]:
-    """Parameters of the method, as far as the equals sign."""
+def settings(incomplete: str) -> list[str]:
+    """Parameters of the method that stands on the line, as far as the equals sign."""
     from hullrank.cli.described import parameters_of
 
-    method = context.params.get("method") or "hull"
-    known = parameters_of(METHODS[method][0]) if method in METHODS else []
+    words = _line()
+    named = [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-m", "--method")]
+    method = named[-1] if named and named[-1] in METHODS else "hull"
+    known = parameters_of(METHODS[method][0])
     return [f"{p['parameter']}=" for p in known if p["parameter"].startswith(incomplete)]
 
 
-def _header(path: Any) -> list[str]:
-    """The first line of a CSV file, or the schema of a Parquet or Arrow file; nothing if it cannot be read at once."""
-    if path is None or not Path(path).is_file():
-        return []
+def _line() -> list[str]:
+    """The words on the line: while an option lacks its value, the parser knows nothing about the others."""
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    try:
+        return shlex.split(line)
+    except ValueError:  # a quote that is still open
+        return line.split()
+
+
+def header(path: Path) -> list[str]:
+    """The first line of a CSV file, or the names of the columns of another table; nothing if it cannot be read."""
     from hullrank.exceptions import HullrankError
     from hullrank.io.content import Content
     from hullrank.io.csv_style import header_of

@@ -41,12 +41,19 @@ def _ask_to_stop(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
+def _unless_stopped(unraisable: Any) -> None:
+    """What callbacks of compilers cannot raise is printed, unless it is Ctrl-C."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+
+
 @contextmanager
 def reporting_errors() -> Iterator[None]:
     """Turn what can go wrong into one sentence on stderr and exit code 1; HULLRANK_DEBUG=1 shows the traceback."""
     _Stop.asked = False
     warnings.showwarning = _show_warning
     before = signal.signal(signal.SIGINT, _ask_to_stop)
+    sys.unraisablehook = _unless_stopped
     try:
         yield
     except KeyboardInterrupt:
@@ -55,12 +62,15 @@ def reporting_errors() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said
         sys.exit(1)
     except Exception as error:
+        if _Stop.asked:  # it interrupted code that answers by an error of its own, such as a compiler
+            sys.exit(130)
         if os.environ.get(_DEBUG):
             raise
         err.print(Text.assemble(("error: ", "bold red"), _sentence(error)))
         sys.exit(1)
     finally:
         signal.signal(signal.SIGINT, before)
+        sys.unraisablehook = sys.__unraisablehook__
 
 
 def _sentence(error: Exception) -> str:

@@ -77,16 +77,15 @@ def _documented(text: str) -> dict[str, tuple[str, str]]:
     """Values and meaning of the parameters in a docstring, for people who do not write Python."""
     lines = inspect.cleandoc(text).partition("Parameters\n----------\n")[2].partition("\n\n")[0].splitlines()
     told: dict[str, tuple[str, str]] = {}
-    name = ""
+    names: list[str] = []
     for line in lines:
         if not line.startswith(" "):
-            name, _, values = line.partition(" : ")
-            values = re.sub(r",? default=.*", "", values)
-            told[name] = _IN_PYTHON.sub("", values).translate(_MARKS), ""
+            first, _, values = line.partition(" : ")
+            names = first.split(", ")
+            values = _IN_PYTHON.sub("", re.sub(r",? default=.*", "", values)).translate(_MARKS)
+            told |= dict.fromkeys(names, (values, ""))
         else:
-            values, meaning = told[name]
-            told[name] = (
-                values,
-                _IN_PYTHON.sub("", f"{meaning} {line.strip()}".strip()).replace("`", ""),
-            )
+            values, meaning = told[names[0]]
+            meaning = _IN_PYTHON.sub("", f"{meaning} {line.strip()}".strip()).replace("`", "")
+            told |= dict.fromkeys(names, (values, meaning))
     return told

@@ -67,7 +67,10 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
         save(pipeline, place, about=about)
     order = None if graph is None or grades else graph.closure()
     task = Task(wishes.method, data, y, settings, order, forms)
-    tell_result(pipeline.steps[-1][1], Z, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
+    try:
+        tell_result(pipeline.steps[-1][1], Z, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
+    except KeyboardInterrupt:
+        note(f"stopped by Ctrl-C; the model is saved in {model_file}")
 
 
 def _advise(method: str, data: Data, y: Any, graph: OrderGraph | None) -> None:

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 
 
-def _columns(context: typer.Context, incomplete: str) -> list[str]:
+def _columns(incomplete: str) -> list[str]:
     from hullrank.cli import completion
 
-    return completion.columns(context, incomplete)
+    return completion.columns(incomplete)
 
 
 def _methods(incomplete: str) -> list[tuple[str, str]]:
@@ -24,10 +24,10 @@ def _lists_of_methods(incomplete: str) -> list[str]:
     return completion.lists_of_methods(incomplete)
 
 
-def _settings(context: typer.Context, incomplete: str) -> list[str]:
+def _settings(incomplete: str) -> list[str]:
     from hullrank.cli import completion
 
-    return completion.settings(context, incomplete)
+    return completion.settings(incomplete)
 
 
 def _is_decimal(text: str | None) -> str | None:

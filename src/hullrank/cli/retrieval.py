@@ -55,7 +55,7 @@ def list_measures(model: Model, y: Any, scores: Any, qid: Any, weights: Any, lis
         for k in lists.places:
             measures[f"NDCG@{k}"] = ndcg_score(gains, scores, k=k, gain=lists.gain, **each)  # type: ignore[arg-type]
     least = _least_relevant(model, gains, names, lists.relevant)
-    note(f"relevant for P, MAP and MRR: {f"{least:g}" if names is None else names[int(least)]} and above")
+    note(f"relevant for P, MAP and MRR: {f'{least:g}' if names is None else names[int(least)]} and above")
     each["relevant_above"] = np.nextafter(least, -np.inf)
     for k in lists.places:
         measures[f"P@{k}"] = precision_at_k(gains, scores, k, **each)
