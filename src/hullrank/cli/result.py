@@ -24,8 +24,9 @@ def tell_result(
     """Say how good the model is, where it was saved, and (unless ``columns`` is None) what became of the columns."""
     rows = len(task.data)
     with working(f"scoring {rows:,} rows", keep=True):
-        training = pair_accuracies(model, task.y, model.score_samples(Z), task.data.qid, task.data.weights)
-    _warn_of_thresholds(model)
+        scores = model.score_samples(Z)
+        training = pair_accuracies(model, task.y, scores, task.data.qid, task.data.weights)
+    _warn_of_thresholds(model, scores)
     held_out = _cross_validated(task) if cv and not stopped() else None
     certificate = getattr(model, "certificate_", None)
     if as_json:
@@ -102,13 +103,12 @@ def _words(held_out: dict[str, Any], rows: int) -> str:
     return f"{figure}: {held_out['mean']:.4f}  (95% interval {ends})"
 
 
-def _warn_of_thresholds(model: Any) -> None:
-    """Two equal thresholds leave no room for the grade between them."""
+def _warn_of_thresholds(model: Any, scores: Any) -> None:
+    """Two thresholds that are equal, up to a millionth of the range of the scores, leave no room for a grade."""
     thresholds, classes = getattr(model, "thresholds_", None), getattr(model, "classes_", None)
     if thresholds is None or classes is None or len(thresholds) != len(classes) - 1:
         return
-    scale = np.ptp(thresholds) or 1.0
-    never = [str(classes[k + 1]) for k in np.flatnonzero(np.diff(thresholds) <= 1e-9 * scale)]
+    never = [str(classes[k + 1]) for k in np.flatnonzero(np.diff(thresholds) <= 1e-6 * np.ptp(scores))]
     if never:
         few = ", ".join(map(repr, never[:3])) + (f" and {len(never) - 3} more" if len(never) > 3 else "")
         warn(
