@@ -14,6 +14,7 @@ SEPARATORS = ",;\t|"
 _LINES = 200  # lines that are looked at to find the separator
 _SAID = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # the line by which Excel announces the separator
 _COMMA_IN_NUMBER = re.compile(rb"\d,\d")
+_QUOTED_COMMA_IN_NUMBER = re.compile(rb'"[^"\n]{0,40}\d,\d[^"\n]{0,40}"')
 _WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -68,14 +69,17 @@ def _fitness(rows: list[list[str]]) -> tuple[bool, float, int]:
     return width > 1, round(alike, 2), width
 
 
-def sniff_decimal(cells: pl.DataFrame, head: bytes, separator: str, usual: str | None) -> str:
+def may_have_commas(head: bytes, separator: str) -> bool:
+    """Whether the first bytes of a file show a comma between digits that does not separate cells."""
+    return (_QUOTED_COMMA_IN_NUMBER if separator == "," else _COMMA_IN_NUMBER).search(head) is not None
+
+
+def sniff_decimal(cells: pl.DataFrame, separator: str, usual: str | None) -> str:
     """The decimal sign of a table of words: that of the cells which can be read in one way only, else the usual one.
 
     Semicolons between cells with commas in them speak for decimal commas: programs only write them where the comma is
     taken.
     """
-    if not _COMMA_IN_NUMBER.search(head) and usual != ",":
-        return "."
     evidence = [decimal_evidence(cells[name]) for name in cells.columns if cells[name].dtype == pl.String]
     point, comma = (sum(found) for found in zip(*evidence, strict=True)) if evidence else (0, 0)
     if point != comma:
@@ -91,5 +95,8 @@ def typed(words: pl.DataFrame, decimal: str) -> pl.DataFrame:
 def _typed(cells: pl.Series, decimal: str) -> pl.Series:
     if cells.str.contains(r"[^\d.,'’_eE+\-\s]").any():  # percent and currencies are recognised later, with a note
         return cells
-    values = read_numbers(cells, decimal)
+    if cells.str.contains(r"[.'’_\s]").any():  # thousands are apart
+        values = read_numbers(cells, decimal)
+    else:
+        values = cells.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
     return cells if values.null_count() > cells.null_count() else whole_numbers(cells, values)

@@ -15,11 +15,12 @@ from polars.exceptions import PanicException, PolarsError
 
 from hullrank.exceptions import MissingExtraError, TableError
 from hullrank.io.content import Content
-from hullrank.io.csv_style import Style, header_of, sniff_decimal, typed
+from hullrank.io.csv_style import Style, header_of, may_have_commas, sniff_decimal, typed
 
 MISSING = ("", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "?")
 _REFUSALS = (PolarsError, PanicException, ValueError)
 _INFER = 10_000  # rows from which column types are guessed before all rows are asked
+_SNIFFED = 2_000  # rows from which the decimal sign is guessed
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,10 @@ def _read_csv(content: Content, name: str, decimal: str | None, usual: str | Non
     if twice is not None:
         raise TableError(f"{name} has two columns named {twice!r}; rename one of them")
     if decimal is None:
-        first = _parse_csv(content, name, style, types=False, rows=_INFER)
-        decimal = sniff_decimal(first, content.head, style.separator, usual)
+        decimal = "."
+        if usual == "," or may_have_commas(content.head, style.separator):
+            first = _parse_csv(content, name, style, types=False, rows=_SNIFFED)
+            decimal = sniff_decimal(first, style.separator, usual)
     style = replace(style, decimal=decimal)
     frame = _parse_csv(content, name, style, types=decimal == ".")
     if frame.width and frame.height and frame[:, -1].null_count():
