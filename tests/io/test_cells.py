@@ -141,11 +141,16 @@ def test_months_by_name():
 
 @pytest.mark.parametrize(
     "cell",
-    ["", "2024", "12.5", "31.13.2024", "30.02.2024", "2024-02-30", "2024-01-01 25:00", "2024-01-01 10:61", "10:30",
+    ["", "2024", "12.5", "31.13.2024", "30.02.2024", "2024-02-30", "2024-01-01 25:00", "2024-01-01 10:61", "36:30",
      "3 Blah 2024", "1.2.3", "2024-1-1 13:00 PM", "tomorrow", "12/2024/01"],
 )  # fmt: skip
 def test_what_is_no_date(cell):
     assert when(cell, "dmy") is None
+
+
+def test_times_without_a_day_are_parts_of_one():
+    assert when("18:30", "dmy") == datetime(1970, 1, 1, 18, 30)
+    assert when("6:30:15 PM", "dmy") == datetime(1970, 1, 1, 18, 30, 15)
 
 
 def test_a_format_of_ones_own():

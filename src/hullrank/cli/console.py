@@ -53,7 +53,7 @@ def reporting_errors() -> Iterator[None]:
     _Stop.asked = False
     warnings.showwarning = _show_warning
     before = signal.signal(signal.SIGINT, _ask_to_stop)
-    sys.unraisablehook = _unless_stopped
+    hook, sys.unraisablehook = sys.unraisablehook, _unless_stopped
     try:
         yield
     except KeyboardInterrupt:
@@ -70,7 +70,7 @@ def reporting_errors() -> Iterator[None]:
         sys.exit(1)
     finally:
         signal.signal(signal.SIGINT, before)
-        sys.unraisablehook = sys.__unraisablehook__
+        sys.unraisablehook = hook
 
 
 def _sentence(error: Exception) -> str:

@@ -7,8 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from polars.exceptions import PanicException, PolarsError
+
 from hullrank.exceptions import TableError
 
+MISSING = ("", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "?")  # cells of text files that are missing
+REFUSALS = (PolarsError, PanicException, ValueError)  # what Polars raises for a file that it does not like
+INFER = 10_000  # rows from which column types are guessed before all rows are asked
 ENDINGS = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".parquet": "parquet", ".pq": "parquet",
     ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".jsonl": "jsonl", ".ndjson": "jsonl",
@@ -114,3 +119,16 @@ def _first_row(head: bytes) -> bytes:
     """Without the comment lines that SVMlight files may start with."""
     lines = head.splitlines(keepends=True)
     return b"".join(lines[next((i for i, line in enumerate(lines) if line[:1] != b"#"), 0) :][:1])
+
+
+def check_text(head: bytes, name: str) -> None:
+    """Refuse what is no UTF-8 text by its first bytes."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise TableError(f"{name} is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)")
+    if b"\0" in head:
+        raise TableError(f"{name} is not text, and in none of the known formats")
+
+
+def reason(error: BaseException) -> str:
+    """The first line of what an error says."""
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -10,7 +10,7 @@ import polars as pl
 from hullrank.exceptions import TableError
 from hullrank.io.numbers import decimal_evidence, read_numbers, whole_numbers
 
-SEPARATORS = ",;\t|"
+SEPARATORS = ";\t|,"  # the comma last: where two fit alike, it may be a decimal comma
 _LINES = 200  # lines that are looked at to find the separator
 _SAID = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # the line by which Excel announces the separator
 _COMMA_IN_NUMBER = re.compile(rb"\d,\d")

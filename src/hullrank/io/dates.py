@@ -1,7 +1,8 @@
 """Dates as people write them: 2024-12-31, 31.12.2024, 12/31/2024, 31 Dec 2024, with times and time zones.
 
 The order of day, month and year is ``"dmy"``, ``"mdy"`` or ``"ymd"``; a cell whose year has four digits in front is
-``ymd`` whatever the column says. Two digits of a year are 1969 to 2068. A time with a zone is converted to UTC.
+``ymd`` whatever the column says. Two digits of a year are 1969 to 2068. A time with a zone is converted to UTC, and a
+time without a day is one of the first of January 1970.
 """
 
 import polars as pl
@@ -57,6 +58,8 @@ def read_dates(cells: pl.Series, order: str) -> pl.Series:
     cells = cells.str.strip_chars().alias("cell")
     if "%" in order:
         return _by_format(cells, order)
+    alone = cells.str.contains(f"^{_CLOCK}$").fill_null(False)
+    cells = ("1970-01-01 " + cells).zip_with(alone, cells)
     said = pl.Series([None] * len(cells), dtype=pl.Datetime("us"))
     for form in FORMS.values():
         if said.null_count() == cells.null_count():

@@ -1,26 +1,19 @@
 """Tables from files: CSV, TSV, Parquet, Arrow, JSON, SVMlight, spreadsheets, plain or gzipped, or standard input."""
 
-import csv
 import gzip
-import io
 import json
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from polars.exceptions import PanicException, PolarsError
 
 from hullrank.exceptions import MissingExtraError, TableError
-from hullrank.io.content import Content
-from hullrank.io.csv_style import Style, header_of, may_have_commas, sniff_decimal, typed
-
-MISSING = ("", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "?")
-_REFUSALS = (PolarsError, PanicException, ValueError)
-_INFER = 10_000  # rows from which column types are guessed before all rows are asked
-_SNIFFED = 2_000  # rows from which the decimal sign is guessed
+from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
+from hullrank.io.csv_style import Style
+from hullrank.io.csv_tables import read_csv
 
 
 @dataclass(frozen=True)
@@ -66,7 +59,7 @@ def read_styled(
         if kind == "svmlight":
             return _read_svmlight(content, name, n_features), None
         if kind == "csv":
-            frame, style = _read_csv(content, name, decimal, usual)
+            frame, style = read_csv(content, name, decimal, usual)
         else:
             readers = {"json": _read_json, "jsonl": _read_jsonl, "spreadsheet": _read_spreadsheet}
             frame = readers.get(kind, _read_binary)(content, name)
@@ -79,109 +72,31 @@ def read_styled(
     return frame, style
 
 
-def _read_csv(content: Content, name: str, decimal: str | None, usual: str | None) -> tuple[pl.DataFrame, Style]:
-    _check_text(content.head, name)
-    header, style = header_of(content.head, name)
-    twice = next((column for i, column in enumerate(header) if column in header[:i]), None)
-    if twice is not None:
-        raise TableError(f"{name} has two columns named {twice!r}; rename one of them")
-    if decimal is None:
-        decimal = "."
-        if usual == "," or may_have_commas(content.head, style.separator):
-            first = _parse_csv(content, name, style, types=False, rows=_SNIFFED)
-            decimal = sniff_decimal(first, style.separator, usual)
-    style = replace(style, decimal=decimal)
-    frame = _parse_csv(content, name, style, types=decimal == ".")
-    if frame.width and frame.height and frame[:, -1].null_count():
-        short = _ragged_line(content, style, frame.width)
-        if short:
-            raise TableError(f"{name}, line {short[0]}: {short[1]} fields where the header has {frame.width}")
-        blank = pl.all_horizontal(pl.all().is_null())
-        frame = frame.filter(~blank)
-    return (frame if decimal == "." else typed(frame, decimal)), style
-
-
-def _parse_csv(content: Content, name: str, style: Style, *, types: bool, rows: int | None = None) -> pl.DataFrame:
-    """The cells, as words or (``types``) as what Polars takes them for, of the first ``rows`` or all rows."""
-    options: dict[str, Any] = {"separator": style.separator, "skip_lines": style.skip, "n_rows": rows}
-    for looked_at in (_INFER, None):
-        try:
-            return pl.read_csv(
-                content.for_polars,
-                null_values=list(MISSING),
-                infer_schema=types,
-                infer_schema_length=looked_at,
-                glob=False,
-                **options,
-            )
-        except _REFUSALS as error:
-            if looked_at is None or not str(error).startswith("could not parse"):
-                raise TableError(_csv_problem(content, name, style, error)) from error
-    raise AssertionError
-
-
-def _check_text(head: bytes, name: str) -> None:
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise TableError(f"{name} is UTF-16; save it as UTF-8")
-    if b"\0" in head:
-        raise TableError(f"{name} is not text, and in none of the known formats")
-
-
-def _csv_problem(content: Content, name: str, style: Style, error: BaseException) -> str:
-    reason = _reason(error)
-    if "utf-8" in reason.lower():
-        return f"{name} is not UTF-8 text; save it as UTF-8 (from Latin-1: iconv -f latin1 -t utf8)"
-    header, _ = header_of(content.head, name)
-    ragged = _ragged_line(content, style, len(header))
-    if ragged:
-        return f"{name}, line {ragged[0]}: {ragged[1]} fields where the header has {len(header)}"
-    return f"{name} cannot be read as CSV: {reason}"
-
-
-def _ragged_line(content: Content, style: Style, width: int) -> tuple[int, int] | None:
-    """Line and number of fields of the first row that has not ``width`` of them."""
-    with io.TextIOWrapper(content.stream(), "utf-8-sig", errors="replace", newline="") as text:
-        for _ in range(style.skip):
-            next(text)
-        reader = csv.reader(text, delimiter=style.separator)
-        try:
-            for row in reader:
-                if row and len(row) != width:
-                    return reader.line_num + style.skip, len(row)
-        except csv.Error:
-            return None
-    return None
-
-
 def _read_jsonl(content: Content, name: str) -> pl.DataFrame:
-    _check_text(content.head, name)
-    for rows in (_INFER, None):
+    check_text(content.head, name)
+    for rows in (INFER, None):
         try:
             return pl.read_ndjson(content.for_polars, infer_schema_length=rows)
-        except _REFUSALS as error:
+        except REFUSALS as error:
             if rows is None:
-                raise TableError(f"{name} cannot be read as JSON lines: {_reason(error)}") from error
+                raise TableError(f"{name} cannot be read as JSON lines, one object a line: {reason(error)}") from error
     raise AssertionError
 
 
 def _read_json(content: Content, name: str) -> pl.DataFrame:
     """An array of objects, one a row; keys that an object lacks are missing in its row."""
-    _check_text(content.head, name)
+    check_text(content.head, name)
     try:
         with content.stream() as stream:
             rows = json.load(stream)
     except (ValueError, RecursionError) as error:
-        raise TableError(f"{name} cannot be read as JSON: {_reason(error)}") from error
+        raise TableError(f"{name} cannot be read as JSON: {reason(error)}") from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise TableError(f'{name} is JSON, but no array of objects such as [{{"size": 1}}, {{"size": 2}}]')
     try:
         return pl.DataFrame(rows, infer_schema_length=None)
-    except (*_REFUSALS, TypeError, OverflowError) as error:
-        raise TableError(f"{name} cannot be read as a table: {_reason(error)}") from error
-
-
-def _reason(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+    except (*REFUSALS, TypeError, OverflowError) as error:
+        raise TableError(f"{name} cannot be read as a table: {reason(error)}") from error
 
 
 def _read_spreadsheet(content: Content, name: str) -> pl.DataFrame:
@@ -196,7 +111,7 @@ def _read_spreadsheet(content: Content, name: str) -> pl.DataFrame:
         with content.stream() as stream:
             frame = pl.read_excel(stream, engine="calamine", infer_schema_length=None)
     except Exception as error:  # fastexcel has errors of its own
-        raise TableError(f"{name} cannot be read as a spreadsheet: {_reason(error)}") from error
+        raise TableError(f"{name} cannot be read as a spreadsheet: {reason(error)}") from error
     words = [column for column in frame.columns if frame[column].dtype == pl.String]
     missing = {column: pl.when(~pl.col(column).is_in(MISSING)).then(pl.col(column)) for column in words}
     return frame.with_columns(**missing)
@@ -208,11 +123,11 @@ def _read_binary(content: Content, name: str) -> pl.DataFrame:
         return _read_by_pyarrow(content.stream(), is_parquet)
     except ImportError:
         read = pl.read_parquet if is_parquet else pl.read_ipc
-    except (*_REFUSALS, OSError, LookupError, TypeError, NotImplementedError, MemoryError) as error:
+    except (*REFUSALS, OSError, LookupError, TypeError, NotImplementedError, MemoryError) as error:
         raise TableError(_binary_problem(name, is_parquet, error)) from error
     try:
         return read(content.stream())
-    except _REFUSALS as error:
+    except REFUSALS as error:
         raise TableError(_binary_problem(name, is_parquet, error)) from error
 
 
@@ -228,7 +143,7 @@ def _read_by_pyarrow(stream: Any, is_parquet: bool) -> pl.DataFrame:
 
 
 def _binary_problem(name: str, is_parquet: bool, error: BaseException) -> str:
-    return f"{name} cannot be read as {'Parquet' if is_parquet else 'Arrow'}: {_reason(error)}"
+    return f"{name} cannot be read as {'Parquet' if is_parquet else 'Arrow'}: {reason(error)}"
 
 
 def _read_svmlight(content: Content, name: str, n_features: int | None) -> SparseTable:
