@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 from conftest import ORDER
-from hullrank.io import load, read_model
+from hullrank.io import load, read_model, read_table
 
 TABLES = Path(__file__).parent / "tables"
 SAME = ["german.csv", "excel_sep.csv", "french.csv", "american.csv", "swiss.csv", "tabs.tsv", "quoted.csv", "zones.csv",
@@ -167,7 +168,7 @@ class TestNewTables:
             out = tmp_path / f"{name}.csv"
             done = run_here("rank", fit(name)[3], TABLES / name, "-o", out)
             assert done.code == 0, done.err
-            scores[name] = pl.read_csv(out).sort("row")["score"]
+            scores[name] = read_table(out).sort("row")["score"]
         for values in scores.values():
             np.testing.assert_allclose(values, scores["clean.csv"], rtol=1e-6)
 
@@ -203,6 +204,19 @@ class TestNewTables:
         assert "column 'opened' was dates when the model was fitted" in done.err
 
 
+def test_ranked_tables_are_written_as_the_table_was(fit, run_here, tmp_path):
+    model, out = fit("german.csv")[3], tmp_path / "ranked.csv"
+    assert run_here("rank", model, TABLES / "german.csv", "-o", out).code == 0
+    head, first = out.read_text().splitlines()[:2]
+    assert head == "turnover;share;opened;region;grade;rank;score;grade_;row"
+    assert "€;" in first
+    assert re.search(r";1;-?\d+,\d+;good;\d+$", first)
+    assert read_table(out)["score"].is_sorted(descending=True)
+    tabs = tmp_path / "ranked.tsv"
+    assert run_here("rank", model, TABLES / "german.csv", "-o", tabs).code == 0
+    assert tabs.read_text().startswith("turnover\tshare\t")
+
+
 def test_columns_are_shown_one_by_one(run_here, tmp_path):
     done = run_here(
         "fit", TABLES / "german.csv", "-t", "grade", "--order", ORDER, "--columns", "--no-cv", "-o", tmp_path / "m.hull"
@@ -219,11 +233,11 @@ def test_columns_are_shown_one_by_one(run_here, tmp_path):
 def test_cells_that_spreadsheets_run_are_written_as_text(fit, run_here, tmp_path):
     model, out = fit("formulas.csv")[3], tmp_path / "ranked.csv"
     assert run_here("rank", model, TABLES / "formulas.csv", "-o", out).code == 0
-    regions = set(pl.read_csv(out)["region"])
+    regions = set(read_table(out)["region"])
     assert {"""'=HYPERLINK("http://x")""", "'-a"} <= regions
     assert not any(str(cell)[0] in "=+-@" for cell in regions)
     assert run_here("rank", model, TABLES / "formulas.csv", "-o", out, "--raw").code == 0
-    assert set(pl.read_csv(out)["region"]) == set(pl.read_csv(TABLES / "formulas.csv", separator=";")["region"])
+    assert set(read_table(out)["region"]) == set(read_table(TABLES / "formulas.csv")["region"])
     parquet = tmp_path / "ranked.parquet"
     assert run_here("rank", model, TABLES / "formulas.csv", "-o", parquet).code == 0
     assert "-a" in set(pl.read_parquet(parquet)["region"])

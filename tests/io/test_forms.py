@@ -3,9 +3,11 @@
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
-from hullrank.exceptions import TableError, TableWarning
-from hullrank.io import TableEncoder, recognise
+from hullrank import ConvexHullRanker
+from hullrank.exceptions import ModelFileError, TableError, TableWarning
+from hullrank.io import TableEncoder, load, recognise, save
 
 NUMBER, COMMA = {"kind": "number", "decimal": "."}, {"kind": "number", "decimal": ","}
 
@@ -96,3 +98,18 @@ class TestEncoder:
             encoder.transform(pl.DataFrame({"price": ["1,5"] * 19 + ["closed"], "x": range(20)}))
         with pytest.raises(TableError, match=r"'price' was numbers.*'closed'"):
             encoder.transform(pl.DataFrame({"price": ["1,5"] * 3 + ["closed"], "x": range(4)}))
+
+    @pytest.mark.parametrize(
+        "form", [{}, {"kind": "number", "decimal": ";", "strays": []}, {"kind": "date", "strays": []}, 7]
+    )
+    def test_model_files_carry_forms_and_refuse_what_is_none(self, tmp_path, form):
+        encoder = TableEncoder(forms=recognise(self.FRAME).forms)
+        model = make_pipeline(encoder, ConvexHullRanker()).fit(self.FRAME, [0, 1] * 10)
+        save(model, tmp_path / "m.hull")
+        again = load(tmp_path / "m.hull")
+        assert again[0].columns_ == model[0].columns_
+        assert (again.score_samples(self.FRAME) == model.score_samples(self.FRAME)).all()
+        model[0].columns_[0]["form"] = form
+        save(model, tmp_path / "bad.hull")
+        with pytest.raises(ModelFileError, match="form of column 'price'"):
+            load(tmp_path / "bad.hull")

@@ -13,6 +13,7 @@ import polars as pl
 from hullrank.exceptions import HullrankError
 from hullrank.io.atomic import replacing
 from hullrank.io.content import ENDINGS
+from hullrank.io.csv_style import Style
 from hullrank.io.numbers import read_numbers
 
 STDOUT = "-"
@@ -82,8 +83,11 @@ def placed(path: Path) -> Iterator[Path]:
             sys.stdout.buffer.flush()
 
 
-def write_table(frame: pl.DataFrame, path: Path, *, raw: bool = False) -> None:
-    """Write in the format of the ending (CSV if there is none); the old file stays whole if that fails."""
+def write_table(frame: pl.DataFrame, path: Path, *, raw: bool = False, style: Style | None = None) -> None:
+    """Write in the format of the ending (CSV if there is none); the old file stays whole if that fails.
+
+    CSV files get the separator and the decimal sign of ``style``, so that the program that wrote the table opens it.
+    """
     ending = path.suffix.lower()
     with placed(path) as place, replacing(place) as stream:
         if ending in (".parquet", ".pq"):
@@ -95,7 +99,15 @@ def write_table(frame: pl.DataFrame, path: Path, *, raw: bool = False) -> None:
         elif ending == ".json":
             stream.write(frame.write_json().encode())
         else:
-            (frame if raw else defused(frame)).write_csv(stream, separator=_SEPARATORS.get(ending, ","))
+            style = style or Style()
+            cells = _with_commas(frame) if style.decimal == "," else frame
+            (cells if raw else defused(cells)).write_csv(stream, separator=_SEPARATORS.get(ending, style.separator))
+
+
+def _with_commas(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with its fractions as words, with a decimal comma."""
+    fractions = pl.selectors.float()
+    return frame.with_columns(fractions.cast(pl.String).str.replace(".", ",", literal=True))
 
 
 def defused(frame: pl.DataFrame) -> pl.DataFrame:

@@ -41,7 +41,7 @@ def run_rank(
     if top is not None:
         result = result.filter(pl.col(names["rank"]) <= top)
     if target_file is not None:
-        write_table(result, target_file, raw=raw)
+        write_table(result, target_file, raw=raw, style=data.style)
         if not as_json and str(target_file) != STDOUT:
             say(f"{_share(result.height, len(data))}, best first{_within(query)}, in {target_file}")
     if as_json:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from hullrank.io.dates import read_dates
+from hullrank.io.dates import ORDERS, read_dates
 from hullrank.io.numbers import currencies, decimal_evidence, is_ambiguous, mixes_percent, read_numbers
 
 Form = dict[str, Any]
@@ -73,6 +73,16 @@ def recognise(
         if form is not None and form["kind"] != "word":
             found.forms[column.name] = form
     return found
+
+
+def is_form(value: Any) -> bool:
+    """Whether a value, of a file perhaps, is a form that `read_cells` can work with."""
+    if not isinstance(value, dict) or not isinstance(value.get("strays"), list):
+        return False
+    if value.get("kind") == "number":
+        return value.get("decimal") in (".", ",")
+    dates = value.get("dates")
+    return value.get("kind") == "date" and isinstance(dates, str) and (dates in ORDERS or "%" in dates)
 
 
 def read_cells(cells: pl.Series, form: Form) -> pl.Series:
