@@ -56,7 +56,7 @@ class TestFit:
         monkeypatch.setattr(result, "_MOST_ROWS", 60)
         done = run_here("fit", csv, *GRADED, "-o", tmp_path / "m.hull")
         assert "5 quick folds of 60 of them" in done.out
-        rows = result._sample(np.repeat(np.arange(30), 4), 120)
+        rows = result._sample(np.repeat(np.arange(30), 4), 120, 60)
         assert len(rows) <= 60
         assert all(count == 4 for count in np.unique(rows // 4, return_counts=True)[1])
 
@@ -117,18 +117,18 @@ class TestCompare:
         heard = []
         splits = folds(np.tile([0, 1], 30), None, 3)
         runs = {name: lambda train, test, v=v: next(v) for name, v in values.items()}
-        rows = compare(runs, splits, lambda share, remark: heard.append((round(share * 9), remark)))
+        rows = compare(runs, splits, lambda share, *what: heard.append((round(share * 9), *what)))
         assert [(row.name, row.collapsed) for row in rows] == [("b", 0), ("a", 1), ("c", 3)]
         assert rows[0].p_value == 1
-        assert [done for done, _ in heard] == list(range(9))
-        assert heard[4][1] == "b, fold 2 of 3"
+        assert [done for done, *_ in heard] == list(range(9))
+        assert heard[4][1:] == ("b", 2)
 
     def test_warnings_come_once_with_method_and_folds(self, capsys):
         import warnings
 
         remarks = Remarks()
         for fold, gap in ((1, 0.1), (2, 0.25), (4, 1e-3)):
-            remarks.place = str(fold)
+            remarks.fold = fold
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
                 warnings.warn(f"ended at a relative gap of {gap:g}", UserWarning, stacklevel=1)

@@ -281,7 +281,7 @@ class TestInterrupts:
         load(out)
 
     def test_nothing_saved_is_130(self, tmp_path):
-        table(3, n=6000).write_csv(tmp_path / "d.csv")
+        table(3, n=20_000).write_csv(tmp_path / "d.csv")  # minutes of work
         start = time.monotonic()
         options = ("-t", "number", "--drop", "grade", "--set", "kernel=rbf", "--methods", "fixed-margin,all-thresholds")
         code, said, told = self.interrupted(

@@ -2,12 +2,15 @@
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from hullrank import ConvexHullRanker
 from hullrank.exceptions import ModelFileError, TableError, TableWarning
 from hullrank.io import TableEncoder, load, recognise, save
+from hullrank.io.forms import is_form, read_cells
 
 NUMBER, COMMA = {"kind": "number", "decimal": "."}, {"kind": "number", "decimal": ","}
 
@@ -67,6 +70,32 @@ def test_words_that_say_that_something_is_missing_are_no_strays():
 def test_columns_that_shall_be_words():
     frame = pl.DataFrame({"c": ["1.5", "2.5"], "d": ["1.5", "2.5"]})
     assert set(recognise(frame, words=["c"]).forms) == {"d"}
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.none() | st.text(max_size=12) | st.text("0123456789.,-/:% €$()TZ+", max_size=12), min_size=1, max_size=20
+    )
+)
+def test_any_words_are_read_or_left(cells):
+    series = pl.Series("c", cells, dtype=pl.String)
+    found = recognise(series.to_frame())
+    assert set(found.forms) <= {"c"}
+    for form in found.forms.values():
+        values = read_cells(series, form)
+        assert len(values) == len(series)
+        assert values.null_count() >= series.null_count()
+        assert is_form(form)
+
+
+def test_a_format_of_ones_own():
+    frame = pl.DataFrame({"c": ["31|12|2020", "1|1|2021"], "d": ["x", "y"]})
+    found = recognise(frame, dates="%d|%m|%Y")
+    assert found.forms == {"c": {"kind": "date", "dates": "%d|%m|%Y", "strays": []}}
+    assert not found.notes
+    assert not recognise(frame).forms
+    assert recognise(frame, dates="%Q").notes == ["no column has dates of the form '%Q'"]
 
 
 class TestEncoder:

@@ -41,9 +41,9 @@ def run_compare(
     runs = {method: runner(task, remarks) for method, task in tasks.items()}
     with working(f"comparing {len(runs)} methods") as advance:
 
-        def hear(share: float, remark: str) -> None:
-            remarks.place = remark.split("fold ")[-1].split(" ")[0]
-            advance(share, remark)
+        def hear(share: float, method: str, fold: int) -> None:
+            remarks.fold = fold
+            advance(share, f"{method}, fold {fold} of {cv}")
 
         rows = compare(runs, folds(np.asarray(data.y), data.qid, cv), hear)
     remarks.tell()

@@ -53,8 +53,20 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     seconds = perf_counter() - start
     tell_columns(data, pipeline[0])
     facts = column_facts(data, pipeline[0]) if wishes.show_columns else None
-    about = {
-        "method": wishes.method,
+    with placed(model_file) as place:
+        save(pipeline, place, about=_about(wishes.method, columns, data, grades))
+    order = None if graph is None or grades else graph.closure()
+    task = Task(wishes.method, data, y, settings, order, forms)
+    try:
+        tell_result(pipeline.steps[-1][1], Z, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
+    except KeyboardInterrupt:
+        note(f"stopped by Ctrl-C; the model is saved in {model_file}")
+
+
+def _about(method: str, columns: Columns, data: Data, grades: list[Any] | None) -> dict[str, Any]:
+    """What other commands need to know to read tables as this one was read."""
+    return {
+        "method": method,
         "rows": len(data),
         "target": columns.target,
         "target_form": data.target_form,
@@ -63,14 +75,6 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
         "weights": columns.weights,
         "grades": grades,
     }
-    with placed(model_file) as place:
-        save(pipeline, place, about=about)
-    order = None if graph is None or grades else graph.closure()
-    task = Task(wishes.method, data, y, settings, order, forms)
-    try:
-        tell_result(pipeline.steps[-1][1], Z, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
-    except KeyboardInterrupt:
-        note(f"stopped by Ctrl-C; the model is saved in {model_file}")
 
 
 def _advise(method: str, data: Data, y: Any, graph: OrderGraph | None) -> None:
@@ -132,5 +136,5 @@ def _fit_parameters(model: Any, data: Data) -> dict[str, Any]:
     given = {"sample_weight": data.weights, "qid": data.qid}
     taken = {name: values for name, values in given.items() if values is not None and has_fit_parameter(model, name)}
     if data.weights is not None and "sample_weight" not in taken:
-        raise HullrankError(f"{type(model).__name__} takes no weights of rows; leave out --weights")
+        raise HullrankError("this method takes no weights of rows; leave out --weights")
     return taken

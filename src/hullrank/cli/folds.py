@@ -43,10 +43,10 @@ class Task:
 
 @dataclass
 class Remarks:
-    """Warnings of many fits; alike ones (but for their numbers) are told once, with the places where they came."""
+    """Warnings of many fits; alike ones (but for their numbers) are told once, with the folds in which they came."""
 
-    place: str = ""
-    heard: dict[tuple[str, str], tuple[str, list[str]]] = field(default_factory=dict)
+    fold: int = 0
+    heard: dict[tuple[str, str], tuple[str, list[int]]] = field(default_factory=dict)
 
     def hear(self, method: str, told: list[warnings.WarningMessage]) -> None:
         """Take note of the warnings of one fit."""
@@ -54,16 +54,16 @@ class Remarks:
             if issubclass(each.category, UserWarning):
                 text = str(each.message)
                 key = method, re.sub(r"[\d.]+(e[-+]\d+)?", "#", text)
-                self.heard.setdefault(key, (text, []))[1].append(self.place)
+                self.heard.setdefault(key, (text, []))[1].append(self.fold)
 
     def tell(self) -> None:
         """Print them."""
-        for (method, _), (text, places) in self.heard.items():
-            warn(f"{method}, {_joined(places)}: {text}")
+        for (method, _), (text, folds) in self.heard.items():
+            warn(f"{method}, {_joined(folds)}: {text}")
 
 
-def _joined(folds: list[str]) -> str:
-    numbers = list(dict.fromkeys(folds))
+def _joined(folds: list[int]) -> str:
+    numbers = [str(fold) for fold in dict.fromkeys(folds)]
     return f"fold {numbers[0]}" if len(numbers) == 1 else f"folds {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 

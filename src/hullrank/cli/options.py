@@ -43,7 +43,7 @@ def _is_date_order(text: str | None) -> str | None:
 
 
 def _column_option(*names: str, help: str) -> Any:
-    return typer.Option(*names, help=help, autocompletion=_columns)
+    return typer.Option(*names, help=help, metavar="COLUMN", autocompletion=_columns)
 
 
 Target = Annotated[str | None, _column_option("--target", "-t", help="Column with the grades or values to rank by.")]
@@ -56,23 +56,33 @@ Words = Annotated[
 ]
 Order = Annotated[
     str | None,
-    typer.Option("--order", help="The order of the grades, as in 'poor < fair < good'; 'a, b < c' is partial."),
+    typer.Option(
+        "--order", metavar="ORDER", help="The order of the grades, as in 'poor < fair < good'; 'a, b < c' is partial."
+    ),
 ]
 Edges = Annotated[Path | None, typer.Option("--edges", help="File with two columns: lower grade, higher grade.")]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A parameter of the method, as in --set C=0.1.", autocompletion=_settings),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="A parameter of the method, as in --set C=0.1.", autocompletion=_settings
+    ),
 ]
 Decimal = Annotated[
     str | None,
     typer.Option(
-        "--decimal", callback=_is_decimal, help="The decimal sign of the file, . or , (found out if not given)."
+        "--decimal",
+        metavar="SIGN",
+        callback=_is_decimal,
+        help="The decimal sign of the file, . or , (found out if not given).",
     ),
 ]
 Dates = Annotated[
     str | None,
     typer.Option(
-        "--dates", callback=_is_date_order, help="How dates are written: dmy, mdy, ymd, or a format such as '%d %b %Y'."
+        "--dates",
+        metavar="FORM",
+        callback=_is_date_order,
+        help="How dates are written: dmy, mdy, ymd, or a format such as '%d %b %Y'.",
     ),
 ]
 DataFile = Annotated[
@@ -80,7 +90,9 @@ DataFile = Annotated[
 ]
 ModelPath = Annotated[Path, typer.Argument(help="Model file (.hull).")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Method = Annotated[str, typer.Option("--method", "-m", help="See `hullrank methods`.", autocompletion=_methods)]
+Method = Annotated[
+    str, typer.Option("--method", "-m", metavar="NAME", help="See `hullrank methods`.", autocompletion=_methods)
+]
 MethodName = Annotated[str | None, typer.Argument(help="A method, to see its parameters.", autocompletion=_methods)]
 MethodList = Annotated[
     str,

@@ -12,10 +12,12 @@ from hullrank.cli.folds import Remarks, Task, runner
 from hullrank.cli.methods import is_slow
 from hullrank.cli.model import pair_accuracies
 from hullrank.cli.output import STDOUT
+from hullrank.cli.wording import in_command_terms
 from hullrank.exceptions import HullrankError
 
 _FOLDS = 5
 _MOST_ROWS = 20_000  # rows of which folds are made; five fits to more of them would take longer than is quick
+_MOST_ROWS_OF_KERNELS = 5_000  # the same where the work grows with the square of the rows
 
 
 def tell_result(
@@ -46,34 +48,27 @@ def tell_result(
     elif not cv:
         say("On rows it has not seen it will be lower; `hullrank evaluate` measures that", to_stderr=to_stderr)
     if stopped():
-        note("stopped by Ctrl-C; the model as far as it got is saved, and its certificate says how far that is")
+        whole = str(getattr(certificate, "status", "")) != "interrupted"
+        note(f"stopped by Ctrl-C; the model {'is whole' if whole else 'as far as it got is saved: see its gap'}")
     if not to_stderr:
         say(f"Saved to {model_file}")
 
 
 def _cross_validated(task: Task) -> dict[str, Any] | None:
     """The figure in folds of rows that were left out; None, with a note, where there is none."""
-    from hullrank.reports.comparison import compare, folds
-
     if is_slow(task.method):
         note(
-            f"no held-out figure: five more searches by {task.method} would take too long; `hullrank compare` runs them"
+            f"no held-out figure, since five more searches take long; `hullrank compare --methods {task.method}` has it"
         )
         return None
-    small, remarks = task.take(_sample(task.data.qid, len(task.data))), Remarks()
+    most = _MOST_ROWS if task.parameters.get("kernel", "linear") == "linear" else _MOST_ROWS_OF_KERNELS
+    small, remarks = task.take(_sample(task.data.qid, len(task.data), most)), Remarks()
     try:
-        with working(f"cross-validating in {_FOLDS} folds of {len(small.data):,} rows", keep=True) as advance:
-            splits = folds(small.y, small.data.qid, _FOLDS)
-
-            def hear(share: float, remark: str) -> None:
-                remarks.place = remark.split("fold ")[-1].split(" ")[0]
-                advance(share, remark.split(", ")[-1])
-
-            row = compare({task.method: runner(small, remarks)}, splits, hear)[0]
+        row = _in_folds(small, remarks)
     except KeyboardInterrupt:
         return None
     except HullrankError as error:
-        note(f"no held-out figure: {error}")
+        note(f"no held-out figure: {in_command_terms(str(error))}")
         return None
     if row.collapsed:
         note(f"no held-out figure: the ranking collapsed in {row.collapsed} of {_FOLDS} folds")
@@ -83,16 +78,28 @@ def _cross_validated(task: Task) -> dict[str, Any] | None:
     return {"figure": task.figure, "rows": len(small.data), **figures}
 
 
-def _sample(qid: Any | None, rows: int) -> Any:
+def _in_folds(task: Task, remarks: Remarks) -> Any:
+    from hullrank.reports.comparison import compare, folds
+
+    with working(f"cross-validating in {_FOLDS} folds of {len(task.data):,} rows", keep=True) as advance:
+
+        def hear(share: float, _: str, fold: int) -> None:
+            remarks.fold = fold
+            advance(share, f"fold {fold} of {_FOLDS}")
+
+        return compare({task.method: runner(task, remarks)}, folds(task.y, task.data.qid, _FOLDS), hear)[0]
+
+
+def _sample(qid: Any | None, rows: int, most: int) -> Any:
     """The rows that folds are made of: all, or a random part of them in whole queries, with the seed 0."""
-    if rows <= _MOST_ROWS:
+    if rows <= most:
         return np.arange(rows)
     rng = np.random.default_rng(0)
     if qid is None:
-        return np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
+        return np.sort(rng.choice(rows, most, replace=False))
     queries, sizes = np.unique(qid, return_counts=True)
     shuffled = rng.permutation(len(queries))
-    kept = queries[shuffled[: max(_FOLDS, int(np.searchsorted(np.cumsum(sizes[shuffled]), _MOST_ROWS)))]]
+    kept = queries[shuffled[: max(_FOLDS, int(np.searchsorted(np.cumsum(sizes[shuffled]), most)))]]
     return np.flatnonzero(np.isin(qid, kept))
 
 

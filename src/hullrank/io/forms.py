@@ -61,7 +61,9 @@ def recognise(
         Columns that are words, whatever they look like.
     """
     kept = set(words)
-    columns = [_Counted(frame[name]) for name in frame.columns if frame[name].dtype == pl.String and name not in kept]
+    columns = [
+        _Counted(frame[name], dates) for name in frame.columns if frame[name].dtype == pl.String and name not in kept
+    ]
     table_decimal = decimal or _agreed(column.decimal for column in columns) or None
     table_dates = dates or _agreed(column.dates for column in columns) or None
     found = Recognised()
@@ -72,6 +74,8 @@ def recognise(
         found.notes.extend(column.notes(form, sure_sign=bool(table_decimal), sure_dates=bool(table_dates)))
         if form is not None and form["kind"] != "word":
             found.forms[column.name] = form
+    if dates is not None and "%" in dates and not any(form["kind"] == "date" for form in found.forms.values()):
+        found.notes.append(f"no column has dates of the form {dates!r}")
     return found
 
 
@@ -106,14 +110,14 @@ def _agreed(values: Iterable[str | None]) -> str | None:
 class _Counted:
     """The different words of a column with their counts, and what they can be."""
 
-    def __init__(self, series: pl.Series) -> None:
+    def __init__(self, series: pl.Series, dates: str | None) -> None:
         counts = series.drop_nulls().alias("word").value_counts().sort("count", "word", descending=[True, False])
         self.name, self.words, self.counts = series.name, counts["word"], counts["count"]
         self.total = int(self.counts.sum())
         markers = self.words.str.strip_chars().str.to_lowercase().is_in(MARKERS)
         self.marked = int(self.counts.filter(markers).sum())
         self.decimal = self.dates = None
-        self.plain = not _says_something(self.words.head(_LOOKED_AT))
+        self.plain = not _says_something(self.words.head(_LOOKED_AT), dates or "mdy")
         if self.plain:
             return
         point, comma = decimal_evidence(self.words)
@@ -185,9 +189,9 @@ class _Counted:
         return not read_dates(slashed, "dmy").equals(read_dates(slashed, "mdy"), null_equal=True)
 
 
-def _says_something(words: pl.Series) -> bool:
+def _says_something(words: pl.Series, dates: str) -> bool:
     """Whether any of the words is a number or a date."""
-    readings = (read_numbers(words, "."), read_numbers(words, ","), read_dates(words, "dmy"), read_dates(words, "mdy"))
+    readings = (read_numbers(words, "."), read_numbers(words, ","), read_dates(words, "dmy"), read_dates(words, dates))
     return any(values.null_count() < len(values) for values in readings)
 
 

@@ -57,18 +57,18 @@ def folds(y: Any, qid: Any | None, n_splits: int, seed: int = 0) -> list[tuple[N
 def compare(
     methods: dict[str, Callable[[NDArray[np.intp], NDArray[np.intp]], float]],
     splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-    advance: Callable[[float, str], None] = lambda share, remark: None,
+    advance: Callable[[float, str, int], None] = lambda share, name, fold: None,
 ) -> list[Compared]:
     """Run every method (train rows, test rows -> score in [0, 1]) on every split; best mean first.
 
-    ``advance`` hears the share of the fits that are done and what comes next.
+    ``advance`` hears the share of the fits that are done, and the method and fold (from 1) that come next.
     """
     scores: dict[str, Floats] = {}
     seconds = {}
     for m, (name, run) in enumerate(methods.items()):
         start, values = perf_counter(), []
         for j, (train, test) in enumerate(splits):
-            advance((m * len(splits) + j) / (len(methods) * len(splits)), f"{name}, fold {j + 1} of {len(splits)}")
+            advance((m * len(splits) + j) / (len(methods) * len(splits)), name, j + 1)
             values.append(run(train, test))
         scores[name] = np.array(values)
         seconds[name] = (perf_counter() - start) / len(splits)
