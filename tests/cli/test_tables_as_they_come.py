@@ -104,7 +104,7 @@ def test_a_column_that_looks_like_numbers_becomes_words_only_with_a_note(fit):
     [
         ("german.csv", (), "german.csv is read as separated by semicolons, with a decimal comma"),
         ("quoted.csv", (), "quoted.csv is read as separated by commas, with a decimal comma"),
-        ("either_day.csv", (), "column 'opened': day or month first cannot be told; taken as day first"),
+        ("either_day.csv", (), "day or month first cannot be told; taken as day first (--dates mdy if not)"),
         ("either_day.csv", ("--dates", "mdy"), None),
         ("either_sign.csv", (), "with a decimal comma"),
         ("either_sign.csv", ("--decimal", "."), None),

@@ -83,6 +83,7 @@ def test_every_phrase_of_the_library_is_still_one():
         "use SwappedPairsRanker",
         "for instance row 0 (class 'a') cannot be placed below row 1 (class 'b')",
         "features that say something about y",
+        "day or month first cannot be told; taken as day first (dates='mdy' if not)",
     ]
     for phrase, _ in TERMS:
         assert any(re.search(phrase, text) for text in told), phrase
@@ -116,7 +117,7 @@ class TestPlaces:
 
     @pytest.mark.parametrize("command", ["fit", "rank", "report", "export", "demo"])
     def test_a_missing_folder_is_found_before_anything_is_read(self, run_here, tmp_path, command):
-        nowhere, out = tmp_path / "nowhere.csv", tmp_path / "no" / "such" / "file.hull"
+        nowhere, out = tmp_path / "nowhere.csv", tmp_path / "no" / "such" / "file"
         option = {"export": ("--onnx", out)}.get(command, ("-o", out) if command != "demo" else ("--out", out))
         files = {"fit": (nowhere,), "demo": (), "export": (nowhere,)}.get(command, (nowhere, nowhere))
         done = run_here(command, *files, *option)
@@ -135,6 +136,16 @@ class TestPlaces:
         assert done.code == 1
         assert f"does not write tables as .{ending}" in done.err
         assert not out.exists()
+
+    def test_reports_and_pictures_never_replace_a_model(self, run_here, fitted):
+        model = fitted / "model.hull"
+        before = model.read_bytes()
+        for arguments in (("report", model, fitted / "data.csv", "-o", model), ("demo", "--out", model)):
+            done = run_here(*arguments)
+            assert done.code == 1
+            assert "a name for a model file" in done.err
+        assert run_here("export", model, "--onnx", model).code == 1
+        assert model.read_bytes() == before
 
     def test_a_model_is_no_table(self, run_here, csv, tmp_path):
         done = run_here("fit", csv, *GRADED, "-o", tmp_path / "m.csv")

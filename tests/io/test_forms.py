@@ -67,6 +67,11 @@ def test_words_that_say_that_something_is_missing_are_no_strays():
     assert recognise(pl.DataFrame({"c": cells})).forms["c"]["kind"] == "number"
 
 
+def test_a_number_in_a_text_does_not_decide_for_the_table():
+    frame = pl.DataFrame({"text": ["3,14", "see above", "no", "yes"], "n": ["1,234", "5,678", "9,012", "3,456"]})
+    assert recognise(frame).forms["n"]["decimal"] == "."
+
+
 def test_columns_that_shall_be_words():
     frame = pl.DataFrame({"c": ["1.5", "2.5"], "d": ["1.5", "2.5"]})
     assert set(recognise(frame, words=["c"]).forms) == {"d"}

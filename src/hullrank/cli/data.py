@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from hullrank.cli.console import note, working
-from hullrank.cli.wording import did_you_mean, listed
+from hullrank.cli.wording import did_you_mean, in_command_terms, listed
 from hullrank.exceptions import TableError
 from hullrank.io.csv_style import Style
 from hullrank.io.forms import Form, read_cells, recognise, strays
@@ -195,7 +195,7 @@ def recognised(data: Data, reading: Reading) -> dict[str, Form] | None:
     usual = "." if data.style is None else data.style.decimal
     found = recognise(data.X, decimal=reading.decimal, dates=reading.dates, usual=usual, words=reading.words)
     for told in found.notes:
-        note(told)
+        note(in_command_terms(told))
     for name in data.X.columns:
         if data.qid is None and name.lower() in QUERY_NAMES:
             note(f"column {name!r} is taken as a feature; if it says which query a row is for, add --qid {name}")

@@ -27,17 +27,38 @@ _OTHERS = {
 }  # fmt: skip
 
 
-def check_place(path: Path | None, *, as_json: bool = False, overwrite: bool = True) -> None:
-    """Refuse a place where nothing can be written, before the work is done rather than after.
+def check_place(path: Path, *, as_json: bool) -> None:
+    """Refuse a place where a picture, report or graph cannot be written, before the work is done rather than after.
 
     Parameters
     ----------
-    path : the file to write; "-" is stdout, None is no file
+    path : the file to write; "-" is stdout
     as_json : whether stdout is needed for JSON
-    overwrite : whether a file that exists may be replaced
     """
+    _check_writable(path, as_json)
+    if path.suffix.lower() == ".hull":
+        raise HullrankError(f"{path} is a name for a model file, which `hullrank fit` writes; give another one")
+
+
+def check_model_place(path: Path, *, as_json: bool, overwrite: bool) -> None:
+    """The same for model files, which are no tables and are replaced only on purpose."""
+    _check_writable(path, as_json)
+    if path.is_file() and not overwrite:
+        raise HullrankError(f"{path} exists already; give --force to replace it, or --out with another name")
+    if path.suffix.lower() in ENDINGS or path.suffix.lower() in (".xlsx", ".json", ".onnx"):
+        raise HullrankError(f"{path} would be a model file, which ends in .hull; `hullrank rank` writes tables")
+
+
+def check_table_place(path: Path | None, *, as_json: bool) -> None:
+    """The same for tables, whose ending says the format; None is no file."""
     if path is None:
         return
+    _check_writable(path, as_json)
+    if path.suffix.lower() in _OTHERS:
+        raise HullrankError(f"hullrank does not write tables as {path.suffix}; {_OTHERS[path.suffix.lower()]}")
+
+
+def _check_writable(path: Path, as_json: bool) -> None:
     if str(path) == STDOUT:
         if as_json:
             raise HullrankError("--json and the file cannot both go to standard output; give --out a name")
@@ -47,25 +68,9 @@ def check_place(path: Path | None, *, as_json: bool = False, overwrite: bool = T
         raise HullrankError(f"{path} is a folder; give the name of a file")
     if not folder.is_dir():
         raise HullrankError(f"there is no folder {folder} to write {path.name} to; make it first (mkdir -p {folder})")
-    if path.exists() and not overwrite:
-        raise HullrankError(f"{path} exists already; give --force to replace it, or --out with another name")
     ordinary = path.is_file() or not path.exists()
     if not os.access(folder if ordinary else path, os.W_OK):
         raise HullrankError(f"{path} cannot be written: no permission to write to {folder}")
-
-
-def check_model_place(path: Path, *, as_json: bool, overwrite: bool) -> None:
-    """The same for model files, which are no tables and never replaced by accident."""
-    check_place(path, as_json=as_json, overwrite=overwrite)
-    if path.suffix.lower() in ENDINGS or path.suffix.lower() in (".xlsx", ".json", ".onnx"):
-        raise HullrankError(f"{path} would be a model file, which ends in .hull; `hullrank rank` writes tables")
-
-
-def check_table_place(path: Path | None, *, as_json: bool = False) -> None:
-    """The same for tables, whose ending says the format."""
-    check_place(path, as_json=as_json)
-    if path is not None and path.suffix.lower() in _OTHERS:
-        raise HullrankError(f"hullrank does not write tables as {path.suffix}; {_OTHERS[path.suffix.lower()]}")
 
 
 @contextmanager

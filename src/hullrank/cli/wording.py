@@ -29,6 +29,7 @@ TERMS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"; use FixedMarginClassifier", "; use --method fixed-margin"),
     (r"use SwappedPairsRanker", "use --method swapped-pairs"),
     (r"for instance row \d+ \(class .*? cannot be placed below row \d+", _from_one),
+    (r"\((decimal|dates)='(.*?)' if not\)", r"(--\1 \2 if not)"),
     (r"\b(?:y|the target y)\b(?= (?:contains|mixes|is|has|must)|$)", "the target"),
 )  # fmt: skip
 

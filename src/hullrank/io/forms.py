@@ -116,20 +116,26 @@ class _Counted:
         self.total = int(self.counts.sum())
         markers = self.words.str.strip_chars().str.to_lowercase().is_in(MARKERS)
         self.marked = int(self.counts.filter(markers).sum())
-        self.decimal = self.dates = None
+        self.decimal: str | None = None
+        self.dates: str | None = None
         self.plain = not _says_something(self.words.head(_LOOKED_AT), dates or "mdy")
         if self.plain:
             return
         point, comma = decimal_evidence(self.words)
-        if point != comma:
-            self.decimal = "." if point > comma else ","
+        sign = "." if point > comma else ","
+        if point != comma and self._are_most(self._read(read_numbers(self.words, sign))):
+            self.decimal = sign
         first, second = (self._read(read_dates(self.words, order)) for order in ("dmy", "mdy"))
-        if 2 * max(first, second) >= self.total and first != second:
+        if first != second and self._are_most(max(first, second)):
             self.dates = "dmy" if first > second else "mdy"
 
     def _read(self, values: pl.Series) -> int:
         """How many cells say something."""
         return int(self.counts.filter(values.is_not_null()).sum())
+
+    def _are_most(self, cells: int) -> bool:
+        """Whether so many cells are at least half of those that are not marked as missing."""
+        return cells > 0 and 2 * cells >= self.total - self.marked
 
     def form(self, decimal: str, dates: str) -> Form | None:
         """The form, None for words that look like nothing else; kind "word" for those that nearly are something."""
@@ -138,7 +144,7 @@ class _Counted:
         numbers, days = (self._read(read_cells(self.words, form)) for form in _candidates(decimal, dates))
         form = _candidates(decimal, dates)[int(days > numbers)]
         read = max(numbers, days)
-        if not self.total or 2 * read < self.total - self.marked or not read:
+        if not self._are_most(read):
             return None
         values = read_cells(self.words, form)
         odd = self.words.filter(values.is_null())
@@ -157,15 +163,12 @@ class _Counted:
             return [f"{name} looks like {kind}, but too many cells are none ({shown}); it is taken as words"]
         told = [f"{name}: {self._cells(form['strays'], kind)} ({shown}) and taken as missing"] if form["strays"] else []
         if form["kind"] == "date":
-            unsure = not sure_dates and not self.dates and self._either_way()
-            return (
-                [*told, f"{name}: day or month first cannot be told; taken as day first (--dates mdy if not)"]
-                if unsure
-                else told
-            )
+            if not sure_dates and not self.dates and self._either_way():
+                told.append(f"{name}: day or month first cannot be told; taken as day first (dates='mdy' if not)")
+            return told
         if not sure_sign and is_ambiguous(self.words):
             what, other = ("thousands", ",") if form["decimal"] == "." else ("decimals", ".")
-            told.append(f"{name}: commas taken as signs of {what} (--decimal {other} if not)")
+            told.append(f"{name}: commas taken as signs of {what} (decimal={other!r} if not)")
         if len(found := currencies(self.words)) > 1:
             told.append(f"{name} mixes currencies ({few(found)}); their numbers are compared as they are")
         if mixes_percent(self.words.filter(read_cells(self.words, form).is_not_null())):
