@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from hullrank.exceptions import TableError
-from hullrank.io.numbers import decimal_evidence, read_numbers, whole_numbers
+from hullrank.io.numbers import decimal_evidence, is_ambiguous, read_numbers, whole_numbers
 
 SEPARATORS = ";\t|,"  # the comma last: where two fit alike, it may be a decimal comma
 _LINES = 200  # lines that are looked at to find the separator
 _SAID = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # the line by which Excel announces the separator
 _COMMA_IN_NUMBER = re.compile(rb"\d,\d")
 _QUOTED_COMMA_IN_NUMBER = re.compile(rb'"[^"\n]{0,40}\d,\d[^"\n]{0,40}"')
+_POINT_OF_THOUSANDS = re.compile(rb"\d\.\d{3}(?!\d)")
 _WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -69,22 +70,28 @@ def _fitness(rows: list[list[str]]) -> tuple[bool, float, int]:
     return width > 1, round(alike, 2), width
 
 
-def may_have_commas(head: bytes, separator: str) -> bool:
-    """Whether the first bytes of a file show a comma between digits that does not separate cells."""
-    return (_QUOTED_COMMA_IN_NUMBER if separator == "," else _COMMA_IN_NUMBER).search(head) is not None
+def is_doubtful(head: bytes, separator: str) -> bool:
+    """Whether the first bytes of a file show that its decimal sign may be a comma.
+
+    That is a comma between digits that does not separate cells or, where semicolons separate them, a point before
+    three digits.
+    """
+    if (_QUOTED_COMMA_IN_NUMBER if separator == "," else _COMMA_IN_NUMBER).search(head):
+        return True
+    return separator == ";" and _POINT_OF_THOUSANDS.search(head) is not None
 
 
 def sniff_decimal(cells: pl.DataFrame, separator: str, usual: str | None) -> str:
     """The decimal sign of a table of words: that of the cells which can be read in one way only, else the usual one.
 
-    Semicolons between cells with commas in them speak for decimal commas: programs only write them where the comma is
-    taken.
+    Semicolons between numbers that can be read in two ways speak for decimal commas: programs only write semicolons
+    where the comma is taken.
     """
-    evidence = [decimal_evidence(cells[name]) for name in cells.columns if cells[name].dtype == pl.String]
-    point, comma = (sum(found) for found in zip(*evidence, strict=True)) if evidence else (0, 0)
+    evidence = [decimal_evidence(column) for column in cells]
+    point, comma = (sum(found) for found in zip(*evidence, strict=True))
     if point != comma:
         return "." if point > comma else ","
-    return usual or ("," if separator == ";" else ".")
+    return usual or ("," if separator == ";" and any(is_ambiguous(column) for column in cells) else ".")
 
 
 def typed(words: pl.DataFrame, decimal: str) -> pl.DataFrame:

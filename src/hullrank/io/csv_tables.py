@@ -9,7 +9,7 @@ import polars as pl
 
 from hullrank.exceptions import TableError
 from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
-from hullrank.io.csv_style import Style, header_of, may_have_commas, sniff_decimal, typed
+from hullrank.io.csv_style import Style, header_of, is_doubtful, sniff_decimal, typed
 
 _SNIFFED = 2_000  # rows from which the decimal sign is guessed
 
@@ -23,7 +23,7 @@ def read_csv(content: Content, name: str, decimal: str | None, usual: str | None
         raise TableError(f"{name} has two columns named {twice!r}; rename one of them")
     if decimal is None:
         decimal = "."
-        if usual == "," or may_have_commas(content.head, style.separator):
+        if usual == "," or is_doubtful(content.head, style.separator):
             first = _parsed(content, name, style, types=False, rows=_SNIFFED)
             decimal = sniff_decimal(first, style.separator, usual)
     style = replace(style, decimal=decimal)
