@@ -24,7 +24,7 @@ from hullrank.exact.scores import linear_scores
 from hullrank.exact.statement import Statement, state_pairs, state_ranks
 from hullrank.exceptions import ConvergenceWarning, HullrankError, LabelError
 from hullrank.models import _exact_starts
-from hullrank.models.base import PairRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.problem.certificate import Status
 from hullrank.problem.exact_certificate import ExactCertificate
 from hullrank.problem.statement import Point, certificate
@@ -38,7 +38,7 @@ _RELAXATION_GAP = 1e-9  # relative gap at which the linear relaxation ends
 _RELAXATION_ROUNDS = 500  # most rounds of cuts
 
 
-class _PairChargeRanker(PairRankerMixin, ScoreLineEstimator):
+class _PairChargeRanker(QueryRankerMixin, ScoreLineEstimator):
     """What both rankers share: checked dense rows, scores without lost digits, and pair accuracy as the score."""
 
     def candidate(self, statement: Any) -> Point:
@@ -69,6 +69,7 @@ class _PairChargeRanker(PairRankerMixin, ScoreLineEstimator):
         X = check_rows(self, X, reset=True)
         X = X.toarray() if sp.issparse(X) else X
         codes = encode_labels(y, check_target(X, y)).codes
+        self._has_queries = qid is not None
         return X, codes, check_weights(sample_weight, X), check_queries(qid, X.shape[0])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
