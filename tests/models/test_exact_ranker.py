@@ -3,9 +3,12 @@
 import pickle
 import signal
 import threading
+import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -16,6 +19,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import hullrank
 import hullrank.models.exact as exact_models
 from hullrank import ExactRanker, LinearRelaxationRanker, SwappedPairsRanker
 from hullrank.exceptions import ConvergenceWarning, HullrankError, LabelError, NoComparablePairError
@@ -301,6 +305,132 @@ def test_failed_fit_leaves_the_ranker_as_it_was(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         ranker.fit(-X, y)
     assert ranker.coef_ is before
+
+
+@pytest.mark.parametrize("size", [1e12, 1e20])
+@pytest.mark.parametrize("flip", [False, True])
+def test_an_outlier_does_not_hide_the_other_pairs(size, flip):
+    X, y = classes(60, 3)
+    X[5, 0] = size
+    y = 1 - y if flip else y
+    ranker = ExactRanker(time_limit=20).fit(X, y)
+    alone = max(roc_auc_score(y, X[:, 0]), roc_auc_score(y, -X[:, 0]))
+    assert ranker.certificate_.value >= alone
+    assert ranker.score(X, y) == pytest.approx(ranker.certificate_.value, abs=1e-15)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e170])
+@pytest.mark.parametrize("statistic", ["auc", "dcg"])
+def test_extreme_units_change_nothing(size, statistic):
+    X, y = classes(30, 3)
+    plain, scaled = (ExactRanker(statistic).fit(Z, y) for Z in (X, X * size))
+    assert scaled.certificate_.status is Status.PROVEN_OPTIMAL
+    assert scaled.certificate_.value == plain.certificate_.value
+    assert scaled.score(X * size, y) == plain.score(X, y)
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e200])
+def test_extreme_weights_change_nothing(size):
+    X, y = classes(30, 3)
+    weights = np.random.default_rng(0).integers(1, 4, 30)
+    plain, scaled = (ExactRanker().fit(X, y, sample_weight=w) for w in (weights, weights * size))
+    assert scaled.certificate_.value == pytest.approx(plain.certificate_.value, rel=1e-12)
+    assert scaled.score(X, y, weights * size) == pytest.approx(scaled.certificate_.value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "parameters"),
+    [
+        (3000, 6, {"time_limit": 5}),
+        (2000, 5, {"statistic": "dcg", "time_limit": 3}),
+        (300, 200, {"method": "plane_search", "time_limit": 3}),
+        (50, 10_000, {"time_limit": 5}),
+    ],
+)
+def test_time_limits_hold_in_every_phase(n, d, parameters):
+    """Seconds of this process, which others do not take from it."""
+    ExactRanker("dcg").fit(*classes(20, 3))
+    X, y = classes(n, d, seed=2)
+    begin = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ExactRanker(**parameters).fit(X, y)
+    assert time.process_time() - begin < 2 * (parameters["time_limit"] + 1)  # two threads
+
+
+def test_no_time_limit():
+    X, y = classes(40, 3)
+    assert ExactRanker(time_limit=None).fit(X, y).certificate_.status is Status.PROVEN_OPTIMAL
+
+
+@pytest.mark.parametrize("estimator", [ExactRanker(), ExactRanker("dcg"), LinearRelaxationRanker()])
+def test_the_grade_follows_from_statement_and_candidate(estimator):
+    X, y = classes(30, 3)
+    model = clone(estimator).fit(X, y)
+    statement = clone(estimator).state(X, y)
+    w = model.candidate(statement)
+    np.testing.assert_array_equal(w, model.coef_)
+    if isinstance(model, LinearRelaxationRanker):
+        assert statement.value(w) == model.certificate_.primal
+        assert statement.value(w) >= model.certificate_.dual
+    else:
+        assert float(statement.recount(w) / statement.total) == model.certificate_.value
+    with pytest.raises(HullrankError, match="3 weights"):
+        model.candidate(clone(estimator).state(X[:, :2], y))
+
+
+def test_a_false_word_of_the_solver_is_not_stored(monkeypatch):
+    X, y = classes(30, 3)
+    solve = exact_models.solve_exact
+
+    def boastful(*args, **kwargs):
+        answer = solve(*args, **kwargs)
+        return replace(answer, w=np.array([0.0, 0.0, 1.0]))
+
+    monkeypatch.setattr(exact_models, "solve_exact", boastful)
+    with pytest.warns(ConvergenceWarning):
+        ranker = ExactRanker().fit(X, y)
+    assert ranker.certificate_.status is not Status.PROVEN_OPTIMAL
+    assert ranker.certificate_.value == pytest.approx(roc_auc_score(y, X[:, 2]))
+    assert ranker.certificate_.upper_bound > ranker.certificate_.value
+
+
+def test_scoring_system_and_its_card():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, size=(200, 4)), columns=["a", "b", "c", "d"])
+    y = (X.to_numpy() @ [2, -1, 1, 0] + rng.logistic(size=200) > 1).astype(int)
+    ranker = ExactRanker(weights="integer", max_weight=3, max_features=3, monotonic_cst={"b": -1}).fit(X, y)
+    table = ranker.score_table_
+    assert ranker.certificate_.status is Status.PROVEN_OPTIMAL
+    assert dict(zip(table.features, table.points, strict=True)) == {
+        name: int(w) for name, w in zip(X.columns, ranker.coef_, strict=True) if w
+    }
+    totals = ranker.predict(X)
+    for low, high, count, positive in zip(table.low, table.high, table.count, table.positive, strict=True):
+        inside = (totals >= low) & (totals <= high)
+        assert inside.sum() == count
+        assert y[inside].sum() == positive
+    assert sum(table.count) == 200
+    assert "points" in repr(table)
+    assert not hasattr(clone(ranker).set_params(weights="real").fit(X, y), "score_table_")
+    many = ExactRanker(weights="integer", time_limit=5).fit(*classes(200, 2)).score_table_
+    assert len(many.count) <= 10
+    assert sum(many.count) == 200
+
+
+def test_scoring_systems_and_statistics_are_saved(tmp_path):
+    X, y = classes(40, 2)
+    X = np.round(X, 1)
+    for ranker in (
+        ExactRanker(RankStatistic("partial_wmw", t=5)).fit(X, y),
+        ExactRanker(np.arange(40.0)).fit(X, y),
+        ExactRanker(weights="integer", max_weight=2).fit(X, y),
+    ):
+        hullrank.io.save(ranker, tmp_path / "model.hull")
+        again = hullrank.io.load(tmp_path / "model.hull")
+        np.testing.assert_array_equal(again.predict(X), ranker.predict(X))
+        assert again.certificate_ == ranker.certificate_
+        assert getattr(again, "score_table_", None) == getattr(ranker, "score_table_", None)
 
 
 def test_relaxation_is_certified_and_close_to_the_svm():

@@ -89,7 +89,7 @@ class BranchAndBound:
         first = np.linalg.pinv(T) @ start if start is not None else white.D.T @ white.weight
         self.planes = PlaneSearch(white, first if first.any() else np.ones(len(first)), rng)
         self._found(known, None)
-        self._sweep_planes(60 if nested else 40 * basis.shape[1])
+        self._sweep_planes(15 if nested else 40 * basis.shape[1])
         self._arrangement, self._white_arrangement, self._rng = arrangement, white, rng
         self._from_white = T
         self._hard = len(first) >= _SWEEP_FROM

@@ -55,7 +55,7 @@ def whitening(D: Floats, basis: Floats) -> Floats:
 def near_ties(arrangement: Arrangement, v: Floats) -> Floats:
     """Weights of the pairs that stay undecided around v, summing to 1."""
     k = np.exp(-0.5 * ((arrangement.D @ v) / _BANDWIDTH) ** 2) * arrangement.weight
-    return k / k.sum()
+    return k / k.sum() if k.sum() > 0 else np.full(len(k), 1.0 / len(k))
 
 
 def centred_coordinates(arrangement: Arrangement, v: Floats, rng: np.random.Generator) -> Floats:
@@ -76,6 +76,8 @@ def _local_whitening(arrangement: Arrangement, v: Floats, iterations: int = 10) 
         k = near_ties(local, v)
         B = _complement(v, np.eye(d))
         spread, axes = np.linalg.eigh(B.T @ ((local.D.T * k) @ local.D * d) @ B)
+        if not spread.max() > 1e-30:
+            break
         A = np.outer(v, v) + B @ (axes / np.sqrt(np.maximum(spread, 1e-6 * spread.max()))) @ (B @ axes).T
         T, v = T @ A, np.linalg.solve(A, v)
         v /= np.linalg.norm(v)

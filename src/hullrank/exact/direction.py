@@ -21,7 +21,8 @@ _LONG = 1e3
 
 def predicted(statement: Statement, w: Floats) -> Fraction:
     """F of the scores that a model with weights w predicts, in floating point, counted exactly."""
-    return statement.count(np.unique(linear_scores(statement.X, w), return_inverse=True)[1].ravel())
+    scores = linear_scores(statement.X, w, statement.decimals)
+    return statement.count(np.unique(scores, return_inverse=True)[1].ravel())
 
 
 def raw_weights(statement: Statement, v: Floats) -> Floats:

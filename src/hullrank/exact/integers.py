@@ -167,7 +167,7 @@ def turning_order(vectors: NDArray[Any], unit: Floats, order: Indices, close: ND
 
 
 def _sign(value: Any) -> int:
-    return (value > 0) - (value < 0)
+    return int(value > 0) - int(value < 0)
 
 
 def _plane_columns(vectors: NDArray[Any]) -> tuple[int, int]:

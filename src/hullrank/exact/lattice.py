@@ -32,8 +32,8 @@ _MOST_DIRECTIONS = 6000
 _LARGEST_ENTRY = 2**20
 _CUTS = 2000
 _FEW = 300
-_DENSE = 20
-"""Relations per direction from which the program beats branch and bound; fewer than ``_FEW`` directions are easy."""
+_DENSE, _SPARSE = 20, 3
+"""Relations per direction from which the program beats branch and bound, with more and fewer than ``_FEW`` of them."""
 _WHOLE = 1e-6
 
 
@@ -100,7 +100,7 @@ class LatticeSearch:
     def promising(self) -> bool:
         """Whether directions add up so often that the program is likely to be tight."""
         m = len(self._U)
-        return m <= _FEW or self.relations.count >= _DENSE * m
+        return self.relations.count >= (_DENSE if m > _FEW else _SPARSE) * m
 
     def offer(self, w: Floats) -> None:
         """A direction found elsewhere."""
@@ -153,7 +153,7 @@ class LatticeSearch:
                 self.clock.record(self.value, self.bound)
             if self._program.separate(p, _CUTS):
                 continue
-            self._round(p)
+            self._round(p, root)
             self._fix(node, self._offset + proven - self.value - self.step)
             if bound < self.value + self.step:
                 return bound, None
@@ -172,13 +172,13 @@ class LatticeSearch:
         node.low[must_win] = 1
         node.high[must_lose] = 0
 
-    def _round(self, p: Floats) -> None:
-        """Try the direction that agrees with the fractional signs on average."""
+    def _round(self, p: Floats, root: bool) -> None:
+        """Try the direction that agrees with the fractional signs on average; polishing it must not cost the most."""
         agreement = self._arrangement.weight * self._sign * (2 * p - 1)
         v = self._arrangement.D.T @ agreement
         if v.any():
             self._planes.begin(self._into @ v)
-            self._polish(10 * len(v))
+            self._polish(10 * len(v) if root else min(10 * len(v), 1 + len(p) // 100))
 
     def _polish(self, planes: int) -> None:
         for _ in range(planes):

@@ -15,6 +15,7 @@ from hullrank.exact.lattice import GUARANTEE, LatticeSearch, reason_against
 from hullrank.exact.mip import rank_program
 from hullrank.exact.plane_search import PlaneSearch
 from hullrank.exact.plane_sweep import maximise_flat
+from hullrank.exact.scoring import ScoringSearch
 from hullrank.exact.statement import Statement
 from hullrank.exceptions import HullrankError
 from hullrank.problem.certificate import Status
@@ -45,6 +46,7 @@ class Run:
     """What a method works on, and what it has reached: right at any moment, so that Ctrl-C loses nothing.
 
     ``v`` is the best direction of the arrangement and ``bound`` the bound of its F, rewards for signs included.
+    ``weights`` are an answer for the raw columns that needs no settling.
     """
 
     statement: Statement
@@ -57,6 +59,8 @@ class Run:
     engine: BranchAndBound | None = None
     lattice: LatticeSearch | None = None
     search: PlaneSearch | None = None
+    scoring: ScoringSearch | None = None
+    weights: Floats | None = None
     back: Floats = field(default_factory=lambda: np.empty(0))
     guarantee: str = _PROOF
     rigorous: bool = False
@@ -83,6 +87,9 @@ class Run:
             self.guarantee = GUARANTEE if self.rigorous else _PROOF
             self.bound = min(self.bound, self.lattice.bound)
             self.v = max(self.v, self.lattice.w, key=self.arrangement.value)
+        if self.scoring is not None:
+            self.bound = min(self.bound, self.scoring.bound + self.statement.reward)
+            self.weights = self.scoring.w
         if self.search is not None:
             self.v = self.back @ self.search.w
 

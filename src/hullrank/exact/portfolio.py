@@ -12,7 +12,9 @@ from hullrank.exact.coordinates import spanning
 from hullrank.exact.direction import predicted, raw_weights, scaled_direction, settle
 from hullrank.exact.grade import Claim, grade
 from hullrank.exact.methods import METHODS, Run, check_program
+from hullrank.exact.restricted import few_features, whole_numbers
 from hullrank.exact.statement import Statement
+from hullrank.exceptions import HullrankError
 from hullrank.problem.certificate import Status
 from hullrank.problem.exact_certificate import ExactCertificate
 
@@ -46,6 +48,7 @@ def solve_exact(
     verbose: int = 0,
 ) -> ExactSolution:
     """Maximise the statement; ``starts`` computes directions for the raw columns that the answer is never below."""
+    restricted = _restriction(statement, method)
     if method == "mip":
         check_program(statement)
     infinite = float("inf")
@@ -55,11 +58,11 @@ def solve_exact(
     run, interrupted, flat = _begin(statement, clock, epsilon, seed), False, False
     clock.allowed_gap = gap_tol * max(abs(run.bound - statement.reward), 1e-300)
     try:
-        flat = _rank(run) <= (2 if method in ("auto", "sweep") else 0)
+        flat = restricted is None and _rank(run) <= (2 if method in ("auto", "sweep") else 0)
         if not flat:
             _use_starts(run, [] if clock.over else starts())
         if flat or not clock.over:
-            METHODS["sweep" if flat else method](run)
+            (restricted or METHODS["sweep" if flat else method])(run)
     except KeyboardInterrupt:
         interrupted = True
     run.collect()
@@ -68,6 +71,19 @@ def solve_exact(
     certificate, total = grade(statement, w, claim), float(statement.total)
     clock.record(certificate.value * total + clock.base, certificate.upper_bound * total + clock.base)
     return ExactSolution(w, claim, [(seconds, v / total, b / total) for seconds, v, b in clock.trace], certificate)
+
+
+def _restriction(statement: Statement, method: str) -> Callable[[Run], None] | None:
+    """The search for whole-number weights or few features, where that is asked for."""
+    rule, d = statement.rule, statement.X.shape[1]
+    few = rule.features is not None and rule.features < d
+    if method not in ("auto", "mip", "plane_search") and (few or rule.largest is not None):
+        raise HullrankError(f"method={method!r} takes any real weights of all features; use method='auto'")
+    if method in ("mip", "plane_search") and (few or rule.largest is not None or rule.has_signs):
+        raise HullrankError(f"method={method!r} takes weights of any kind and sign; use method='auto'")
+    if rule.largest is not None:
+        return whole_numbers
+    return few_features if few else None
 
 
 def _begin(statement: Statement, clock: Clock, epsilon: float, seed: int) -> Run:
@@ -96,6 +112,8 @@ def _use_starts(run: Run, starts: Sequence[Floats]) -> None:
 
 def _settle(run: Run) -> Floats:
     """The widest direction of the best cell; never below a start, which counts as its scores say."""
+    if run.weights is not None:
+        return run.weights
     late = run.clock.elapsed > 1.05 * run.clock.seconds + 0.3
     w, value = settle(run.statement, run.v, widest=not late)
     for start in run.starts[:: -1 if late else 1][: 1 if late else None]:

@@ -15,14 +15,25 @@ Floats = NDArray[np.float64]
 
 _SPLITTER = 2.0**27 + 1.0
 _BLOCK = 65_536
+_MOST_PLACES = 9
 
 
-def linear_scores(X: Any, w: Floats) -> Floats:
-    """X w, row by row."""
-    if not sp.issparse(X):
-        return _scores(X, w)
-    blocks = [_scores(X[start : start + _BLOCK].toarray(), w) for start in range(0, X.shape[0], _BLOCK)]
-    return np.concatenate(blocks) if blocks else np.empty(0)
+def linear_scores(X: Any, w: Floats, decimals: int | None = None) -> Floats:
+    """X w, row by row; rounded to ``decimals`` digits, where whole-number weights of decimals have no more."""
+    if sp.issparse(X):
+        blocks = [_scores(X[start : start + _BLOCK].toarray(), w) for start in range(0, X.shape[0], _BLOCK)]
+        scores = np.concatenate(blocks) if blocks else np.empty(0)
+    else:
+        scores = _scores(X, w)
+    return scores if decimals is None else np.round(scores, decimals) + 0.0
+
+
+def decimal_places(X: Floats) -> int | None:
+    """The number of decimal places of the entries of X, if they all have few."""
+    for places in range(_MOST_PLACES + 1):
+        if (np.round(X, places) == X).all():
+            return places
+    return None
 
 
 def _scores(X: Floats, w: Floats) -> Floats:

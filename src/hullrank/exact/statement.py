@@ -12,6 +12,7 @@ from hullrank.exact.arrangement import Arrangement, pair_arrangement, rank_arran
 from hullrank.exact.grid import Grid, column_scale, read_grid
 from hullrank.exact.rows import Rows, comparable_weights, join_rows, whole_numbers
 from hullrank.exact.rule import WeightRule
+from hullrank.exact.scores import decimal_places
 from hullrank.exceptions import HullrankError
 
 __all__ = ["PairStatement", "RankStatement", "Rows", "Statement", "column_scale", "join_rows", "state_pairs"]
@@ -72,6 +73,11 @@ class Statement(Protocol):
         ...
 
     @property
+    def decimals(self) -> int | None:
+        """Digits to which scores are rounded: those of the data, where weights are whole numbers."""
+        ...
+
+    @property
     def total(self) -> Fraction:
         """What F is divided by to give the reported value."""
         ...
@@ -109,6 +115,11 @@ class _OnGrid:
     def scale(self) -> Floats:
         """The spread of the raw columns."""
         return self.grid.units * self.grid.spread
+
+    @cached_property
+    def decimals(self) -> int | None:
+        """Digits to which scores are rounded."""
+        return None if self.rule.largest is None else decimal_places(self.X)
 
     def recount(self, w: Floats) -> Fraction:
         """F for weights w of the raw columns, without rounding."""

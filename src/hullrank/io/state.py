@@ -40,6 +40,8 @@ _RECORDS = {
     "Certificate": "hullrank.problem.certificate",
     "Status": "hullrank.problem.certificate",
     "ExactCertificate": "hullrank.problem.exact_certificate",
+    "RankStatistic": "hullrank.problem.statistics",
+    "ScoreTable": "hullrank.problem.score_table",
     "LinearState": "hullrank.baselines._perceptron",
     "KernelState": "hullrank.baselines._perceptron",
 }

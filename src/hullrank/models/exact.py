@@ -20,6 +20,8 @@ from hullrank.exact.mip import rank_program
 from hullrank.exact.portfolio import METHODS, solve_exact
 from hullrank.exact.relaxation import RelaxationStatement
 from hullrank.exact.rows import comparable_weights, join_rows
+from hullrank.exact.rule import WeightRule, signs_of_features
+from hullrank.exact.score_table import score_table
 from hullrank.exact.scores import linear_scores
 from hullrank.exact.statement import Statement, state_pairs, state_ranks
 from hullrank.exceptions import ConvergenceWarning, HullrankError, LabelError
@@ -63,7 +65,7 @@ class _PairChargeRanker(QueryRankerMixin, ScoreLineEstimator):
         return Point(w)
 
     def _scores(self, X: Any) -> Floats:
-        return linear_scores(X, self.coef_)
+        return linear_scores(X, self.coef_, getattr(self, "_decimals", None))
 
     def _check(self, X: Any, y: Any, sample_weight: Any, qid: Any) -> tuple[Floats, Indices, Floats, Indices]:
         X = check_rows(self, X, reset=True)
@@ -107,11 +109,22 @@ class ExactRanker(_PairChargeRanker):
         What to maximise. An array gives non-decreasing weights a_1..a_n of the ranks;
         `hullrank.problem.statistics.RankStatistic` sets t of "partial_wmw" and p of "pnorm". All but the AUC take
         two classes and no queries.
-    method : {"auto", "sweep", "plane_search", "branch_and_bound", "mip"}, default="auto"
+    method : {"auto", "sweep", "plane_search", "branch_and_bound", "lattice", "mip"}, default="auto"
         "auto" sweeps the angle when the rows span a plane, and otherwise starts from logistic regression, the
-        swapped-pairs SVM and the linear relaxation, improves by plane search and proves by branch and bound.
-        "sweep" is exact for rows that span a plane. "plane_search" only looks for good directions, until a limit is
-        met. "branch_and_bound" leaves out the starts. "mip" is the program of the paper, solved by HiGHS.
+        swapped-pairs SVM and the linear relaxation, improves by plane search and proves by the lattice program (where
+        features have few levels) and branch and bound in turns. "sweep" is exact for rows that span a plane.
+        "plane_search" only looks for good directions, until a limit is met. "branch_and_bound" and "lattice" leave
+        out the starts and the other method. "mip" is the program of the paper, solved by HiGHS.
+    weights : {"real", "integer"}, default="real"
+        "integer" asks for a scoring system: whole-number weights of the raw features, at most ``max_weight`` in size.
+        Of equally good ones those with the smallest sum of sizes are taken.
+    max_weight : int, default=5
+        Largest size of whole-number weights.
+    max_features : int, default=None
+        Most features with a weight other than 0; None is all of them.
+    monotonic_cst : array-like of shape (n_features,) or dict, default=None
+        1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
+        others; a dict has names of features for keys.
     time_limit : float or None, default=60
         Seconds after which the best score function so far is returned; None is no limit.
     max_cells : int, default=None
@@ -132,6 +145,8 @@ class ExactRanker(_PairChargeRanker):
         Of all directions that win the same pairs the one of largest margin, scaled to max |coef| = 1.
     certificate_ : ExactCertificate
         Recounted value, upper bound, gap, status and what is rigorous about them.
+    score_table_ : ScoreTable
+        Points of the features, and samples and share of positives for every total; for whole-number weights only.
     trace_ : list of (seconds, value, bound)
         How value and bound approached each other; `hullrank.plots.AnytimeDisplay` draws it.
     n_features_in_ : int
@@ -154,6 +169,10 @@ class ExactRanker(_PairChargeRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "statistic": [StrOptions(set(NAMES)), RankStatistic, "array-like"],
         "method": [StrOptions(set(METHODS))],
+        "weights": [StrOptions({"real", "integer"})],
+        "max_weight": [Interval(Integral, 1, None, closed="left")],
+        "max_features": [Interval(Integral, 1, None, closed="left"), None],
+        "monotonic_cst": ["array-like", dict, None],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "max_cells": [Interval(Integral, 1, None, closed="left"), None],
         "gap_tol": [Interval(Real, 0, None, closed="left")],
@@ -167,6 +186,10 @@ class ExactRanker(_PairChargeRanker):
         statistic: Any = "auc",
         *,
         method: str = "auto",
+        weights: str = "real",
+        max_weight: int = 5,
+        max_features: int | None = None,
+        monotonic_cst: Any = None,
         time_limit: float | None = 60,
         max_cells: int | None = None,
         gap_tol: float = 0.0,
@@ -176,6 +199,10 @@ class ExactRanker(_PairChargeRanker):
     ) -> None:
         self.statistic = statistic
         self.method = method
+        self.weights = weights
+        self.max_weight = max_weight
+        self.max_features = max_features
+        self.monotonic_cst = monotonic_cst
         self.time_limit = time_limit
         self.max_cells = max_cells
         self.gap_tol = gap_tol
@@ -216,7 +243,11 @@ class ExactRanker(_PairChargeRanker):
         )
         self.coef_ = solution.w
         self.trace_ = solution.trace
+        self._decimals = statement.decimals
         self.certificate_ = grade(statement, self.candidate(statement).coef, solution.claim)
+        if self.weights == "integer":
+            names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(self.coef_))])
+            self.score_table_ = score_table(names, self.coef_, self._scores(statement.rows.X), statement.rows)
         _warn_unless_ended(self.certificate_)
         return self
 
@@ -258,10 +289,15 @@ class ExactRanker(_PairChargeRanker):
         statement = checker._state(*checker._check(X, y, sample_weight, qid))
         rank_program(statement, self.epsilon).program.write(path)
 
+    def _rule(self, d: int) -> WeightRule:
+        """The weights that the parameters allow."""
+        signs = signs_of_features(self.monotonic_cst, d, getattr(self, "feature_names_in_", None))
+        return WeightRule(signs, self.max_weight if self.weights == "integer" else None, self.max_features)
+
     def _state(self, X: Floats, codes: Indices, weights: Floats, query: Indices) -> Statement:
-        statistic = RankStatistic.of(self.statistic)
+        statistic, rule = RankStatistic.of(self.statistic), self._rule(X.shape[1])
         if statistic.is_auc:
-            return state_pairs(X, codes, weights, query)
+            return state_pairs(X, codes, weights, query, rule)
         if codes.max() > 1:
             raise LabelError(
                 f"statistic {statistic.name!r} ranks positives above negatives, and y has {codes.max() + 1} classes; "
@@ -273,7 +309,7 @@ class ExactRanker(_PairChargeRanker):
             raise HullrankError(
                 f"sample_weight must be whole numbers for statistic {statistic.name!r}, whose ranks count samples"
             )
-        return state_ranks(X, codes, weights, statistic.weights(int(weights.sum())))
+        return state_ranks(X, codes, weights, statistic.weights(int(weights.sum())), rule)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ _HOME = {
     "PairMatrixDisplay": "pair_matrix",
     "RocDisplay": "roc",
     "ScoreLineDisplay": "score_line",
+    "ScoringSystemDisplay": "scoring_system",
 }
 
 __all__ = list(_HOME)
