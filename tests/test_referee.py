@@ -41,6 +41,16 @@ def test_hull_ranking_is_that_of_the_paper(data, loss, intervals, slack, l1, edg
     assert_equal_optimum(st, conic.hull(X, y, edges, 0.7, weights=weights, l1=l1, **options))
 
 
+@pytest.mark.parametrize("edges", [CHAIN, GRAPH])
+@pytest.mark.parametrize("l1", [False, True])
+@pytest.mark.parametrize("slack", ["sample", "edge"])
+def test_hull_ranking_with_the_logistic_charge(data, slack, l1, edges):
+    X, y, weights = data
+    st = statements.hull(X, y, weights, edges, 0.7, loss="logistic", slack=slack, penalty="l1" if l1 else "l2")
+    options = {"loss": "logistic", "intervals": "proper", "slack": slack}
+    assert_equal_optimum(st, conic.hull(X, y, edges, 0.7, weights=weights, l1=l1, **options))
+
+
 @pytest.mark.parametrize("thresholds", ["immediate", "all"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
 def test_fixed_margin_is_that_of_the_paper(data, loss, thresholds):
