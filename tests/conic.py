@@ -49,7 +49,7 @@ def hull(X, codes, edges, C, *, weights=None, loss="squared_hinge", intervals="f
 
 
 def _logistic_hull(s, members, edges, price, penalty, slack):
-    """log(1 + exp(-z)) of the distance z above L_c and below U_c (or on the right side of the edge's threshold)."""
+    """log(1 + exp(-z)) of the distance z above L_c and below U_c (or beyond the edge's threshold), with no margin."""
     if slack == "edge":
         t = cp.Variable(len(edges))
         sides = [(sign, c, t[e]) for e, (lo, hi) in enumerate(edges) for sign, c in ((1, hi), (-1, lo))]
@@ -58,7 +58,7 @@ def _logistic_hull(s, members, edges, price, penalty, slack):
         L, U = cp.Variable(max(members) + 1), cp.Variable(max(members) + 1)
         below, above = {hi for _, hi in edges}, {lo for lo, _ in edges}
         sides = [(1, c, L[c]) for c in below] + [(-1, c, U[c]) for c in above]
-        constraints = [L[hi] - U[lo] >= 1 for lo, hi in edges] + [L[c] <= U[c] for c in below & above]
+        constraints = [L[hi] >= U[lo] for lo, hi in edges] + [L[c] <= U[c] for c in below & above]
     charges = [price[members[c]] @ cp.logistic(-sign * (s[members[c]] - end)) for sign, c, end in sides]
     return _minimum(penalty + sum(charges), constraints)
 

@@ -1,9 +1,13 @@
 """Importing hullrank is light: heavy libraries are loaded by what needs them."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import hullrank
 
 HEAVY = {"numba", "matplotlib", "highspy", "polars", "pandas"}
 
@@ -29,3 +33,23 @@ def test_import_loads_nothing_heavy():
 )
 def test_what_needs_no_compiler_loads_no_more_than_scikit_learn(statement):
     assert loaded_by(statement) <= loaded_by("import sklearn.base") - (HEAVY - {"pandas"})
+
+
+def private_imports(path):
+    """Imports from scikit-learn with a name that starts with an underscore: it may move with every release."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.startswith("sklearn.") and any(part.startswith("_") for part in name.split(".")):
+                yield name
+
+
+def test_one_module_knows_the_private_parts_of_scikit_learn():
+    source = Path(hullrank.__file__).parent
+    found = {path.relative_to(source).as_posix() for path in source.rglob("*.py") if any(private_imports(path))}
+    assert found == {"_sklearn.py"}

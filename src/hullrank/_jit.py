@@ -5,11 +5,13 @@ Modules of loops (``_loops.py``) import this one, and are themselves imported on
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numba
 from llvmlite import ir
 from numba.core import types
+from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -23,12 +25,31 @@ def njit(**options: Any) -> Callable[[Function], Function]:
     """Compile in nopython mode without the GIL; cached on disk unless no cache directory can be written."""
 
     def compile_lazily(function: Function) -> Function:
-        try:
-            return numba.njit(cache=True, nogil=True, **options)(function)
-        except RuntimeError:  # Numba's answer to "no locator available": read-only installation and home
-            return numba.njit(nogil=True, **options)(function)
+        dispatcher = numba.njit(nogil=True, **options)(function)
+        with suppress(RuntimeError):  # Numba's answer to "no locator available": read-only installation and home
+            dispatcher._cache = _MendingCache(function)
+        return dispatcher
 
     return compile_lazily
+
+
+class _MendingCache(FunctionCache):
+    """Numba's cache on disk, which forgets files that cannot be read, so that the function is compiled anew.
+
+    A process that is killed, or a disk that is full, can leave index and data files cut short, and unpickling them can
+    raise any exception.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function for a signature, or None if it is not in the cache."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            try:
+                self.flush()
+            except OSError:  # the cache may be read but not written
+                self.disable()
+            return None
 
 
 def _float32_intrinsic(name: str, doc: str) -> Any:

@@ -163,7 +163,7 @@ def test_warm_start_reaches_the_same_answer():
 def test_nystroem_names_its_scope():
     model = FixedMarginClassifier(kernel="rbf", approximation=40).fit(X, GRADES)
     assert len(model.support_) <= 40
-    assert "approximated on 40 samples" in model.certificate_.scope
+    assert "span of 40 samples" in model.certificate_.cause
     assert FixedMarginClassifier(kernel="rbf", approximation="nystroem").fit(X, GRADES).score(X, GRADES) > 0.4
 
 

@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
 from hullrank.plots import ScoreLineDisplay
-from hullrank.plots.placement import final_step, place
+from hullrank.plots.placement import place
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +106,7 @@ def test_pipelines_searches_and_given_axes():
     pipe = make_pipeline(StandardScaler(), FirstColumn()).fit(X)
     display = ScoreLineDisplay.from_estimator(pipe, X, Y, ax=ax)
     assert display.ax_ is ax
-    assert isinstance(final_step(pipe), FirstColumn)
+    assert isinstance(unwrap(pipe).model, FirstColumn)
     np.testing.assert_allclose(display.placement.scores, StandardScaler().fit_transform(X)[:, 0])
 
 

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from hullrank.data.queries import ranks_within
 from hullrank.exceptions import NoComparablePairError
 from hullrank.problem.all_pairs import AllPairs, comparable
+from hullrank.problem.charges import LOSSES, Charge, charge_named
 from hullrank.problem.pair_sets import ListedPairs
 from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
+from hullrank.problem.rows import ArrayRows
 
 WINDOWS = [(-np.inf, 1.0), (0.75, 1.25), (0.5, 1.0)]
 
@@ -95,18 +97,19 @@ def test_gradient_and_hessian_are_derivatives():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 4, 80)
     _, pairs = every_pair(y, np.zeros(80, int), np.ones(80))
-    for loss in ("hinge", "squared_hinge"):
-        problem = PairProblem(X, pairs, 7.0, loss)
+    for loss in LOSSES:
+        problem = PairProblem(ArrayRows(X), pairs, 7.0, charge_named(loss))
         w, step = rng.normal(size=3) / 3, 1e-6
 
         def charge(w, problem=problem):
-            return problem.charge(problem.pairs.at(X @ w), 0.7)
+            return problem.charged(problem.pairs.at(X @ w), 0.7)
 
         numeric = [(charge(w + e).value - charge(w - e).value) / (2 * step) for e in step * np.eye(3)]
         np.testing.assert_allclose(X.T @ charge(w).coef, numeric, rtol=1e-6)
-        low, high, factor = problem.window(0.7)
         numeric = [X.T @ (charge(w + e).coef - charge(w - e).coef) / (2 * step) for e in 1e-3 * step * np.eye(3)]
-        np.testing.assert_allclose(factor * charge(w).at.gram(low, high, X), 1e3 * np.array(numeric), rtol=1e-4)
+        np.testing.assert_allclose(
+            problem.curvature(charge(w).at, 0.7, problem.rows), 1e3 * np.array(numeric), rtol=1e-4
+        )
 
 
 def test_few_and_many_ranks_at_scale():
@@ -181,3 +184,23 @@ def test_nothing_to_compare_is_an_error(query):
 def test_few_pairs_are_listed_and_many_are_not():
     assert isinstance(every_pair(np.arange(100), np.zeros(100, int), np.ones(100))[1], ListedPairs)
     assert isinstance(every_pair(np.arange(1000), np.zeros(1000, int), np.ones(1000))[1], AllPairs)
+
+
+@pytest.mark.parametrize("reach", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("n_queries", [1, 7])
+def test_a_smooth_charge_over_all_pairs_is_that_of_the_listed_pairs(reach, n_queries):
+    rng = np.random.default_rng(3)
+    m = 150
+    rows, pairs = comparable(rng.integers(0, 12, m), rng.integers(0, n_queries, m), rng.uniform(0.5, 2, m))
+    scores, v, X = reach * rng.normal(size=len(rows)), rng.normal(size=len(rows)), rng.normal(size=(len(rows), 3))
+    one, other = pairs.at(scores), pairs.listed().at(scores)
+    fast, slow = one.smooth(Charge.LOGISTIC), other.smooth(Charge.LOGISTIC)
+    assert fast.value == pytest.approx(slow.value, rel=1e-12)
+    np.testing.assert_allclose(fast.coef, slow.coef, atol=1e-14)
+    assert np.abs(fast.coef - slow.coef).sum() <= fast.noise
+    for product in ("smooth_laplacian", "smooth_gram"):
+        argument = v if product == "smooth_laplacian" else X
+        np.testing.assert_allclose(
+            getattr(one, product)(Charge.LOGISTIC, argument), getattr(other, product)(Charge.LOGISTIC, argument),
+            atol=1e-13,
+        )  # fmt: skip

@@ -193,7 +193,7 @@ def _hull_choices(rng, params):
     if params["loss"] == "logistic":
         params["intervals"] = "proper"
     approximated, has_kernel = "approximation" in params, "kernel" in params
-    if not has_kernel and not approximated and rng.random() < 0.25 and params["loss"] != "logistic":
+    if not has_kernel and not approximated and rng.random() < 0.25:
         params["penalty"] = "l1"
     if has_kernel and not approximated and rng.random() < 0.3:
         params["norm"] = "coefficient"

@@ -6,7 +6,7 @@ from referee.objective import Statement
 
 
 def hull(features, codes, weights, edges, C, *, loss="squared_hinge", intervals="proper", slack="sample", **options):
-    """Fung et al. (28): class c in [L_c, U_c], L_hi - U_lo >= 1 along every edge; or a threshold for every edge."""
+    """Fung et al. (28): class c in [L_c, U_c], L_hi - U_lo >= 1 along every edge (logistic: 0); or edges with thresholds."""
     m, edges = len(codes), np.asarray(edges).reshape(-1, 2)
     if slack == "edge":
         return _edges(features, codes, weights, edges, C, loss, options)
@@ -20,7 +20,8 @@ def hull(features, codes, weights, edges, C, *, loss="squared_hinge", intervals=
         reference.append(np.full(len(own), m + number))
         sign.append(np.full(len(own), side))
     sample, sign = np.concatenate(sample), np.concatenate(sign)
-    order = [(place[hi, 1.0], place[lo, -1.0], 1.0) for lo, hi in edges.tolist()]
+    margin = 0.0 if loss == "logistic" else 1.0
+    order = [(place[hi, 1.0], place[lo, -1.0], margin) for lo, hi in edges.tolist()]
     if intervals == "proper":
         order += [(place[c, -1.0], place[c, 1.0], 0.0) for c in lower if c in upper]
     up, low, gap = map(np.array, zip(*order, strict=True))

@@ -10,10 +10,9 @@ import scipy.sparse as sp
 from hullrank.problem import pairs as pair_module
 from hullrank.problem.certificate import Status
 from hullrank.problem.kernels import Gram
-from hullrank.problem.pairs import C_from_liblinear, C_from_paper, C_from_svm_rank, PairProblem, every_pair
+from hullrank.problem.pairs import C_from_liblinear, C_from_paper, C_from_svm_rank, every_pair
 from hullrank.solvers import pairs_newton, pairs_search
-from hullrank.solvers.pairs_kernel import solve_kernel_pairs
-from hullrank.solvers.pairs_newton import solve_pairs
+from statements import pair_statement, solved
 
 LOSSES = ["hinge", "squared_hinge"]
 
@@ -29,7 +28,7 @@ def state(X, y, C=10.0, loss="hinge", query=None, weights=None, **options):
     m = len(y)
     query = np.zeros(m, np.int64) if query is None else query
     rows, pairs = every_pair(y, query, np.ones(m) if weights is None else weights, **options)
-    return PairProblem(X[rows], pairs, C, loss)
+    return pair_statement(X[rows], pairs, C, loss)
 
 
 def conic(problem):
@@ -38,7 +37,7 @@ def conic(problem):
     D = problem.X[pairs.hi] - problem.X[pairs.lo]
     w = cp.Variable(D.shape[1])
     slack = cp.pos(1 - D @ w)
-    charge = slack if problem.loss == "hinge" else cp.square(slack)
+    charge = {"hinge": slack, "squared_hinge": cp.square(slack), "logistic": cp.logistic(-D @ w)}[problem.charge.name]
     objective = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + problem.C * pairs.weights @ charge))
     objective.solve(cp.CLARABEL)
     return objective.value, w.value
@@ -59,7 +58,7 @@ def test_agrees_with_a_conic_solver(loss, C, options):
     weights = np.random.default_rng(2).random(len(y)) + 0.1
     problem = state(X, y, C, loss, query, weights, **options)
     value, w = conic(problem)
-    solution = solve_pairs(problem, tol=1e-9)
+    solution = solved(problem, tol=1e-9)
     assert solution.certificate.status is Status.CONVERGED
     np.testing.assert_allclose(solution.certificate.primal, value, rtol=1e-6)
     np.testing.assert_allclose(solution.coef, w, atol=1e-4 * np.abs(w).max())
@@ -68,9 +67,9 @@ def test_agrees_with_a_conic_solver(loss, C, options):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_all_pairs_unlisted_agree_with_listed(loss, monkeypatch):
     X, y = data(300, 5, 7)
-    listed = solve_pairs(state(X, y, loss=loss), tol=1e-9)
+    listed = solved(state(X, y, loss=loss), tol=1e-9)
     monkeypatch.setattr(pair_module, "LISTED_PAIRS", 0)
-    swept = solve_pairs(state(X, y, loss=loss), tol=1e-9)
+    swept = solved(state(X, y, loss=loss), tol=1e-9)
     np.testing.assert_allclose(swept.certificate.primal, listed.certificate.primal, rtol=1e-8)
     np.testing.assert_allclose(swept.coef, listed.coef, atol=1e-4)
 
@@ -110,7 +109,7 @@ def test_papers_problem_with_exponentially_many_constraints_is_ours(seed):
     for C in (0.01, 0.3):
         value, w = subsets_problem(D, C)
         by_cuts = cutting_planes(D, C)
-        ours = solve_pairs(state(X, y, C_from_paper(C, 12)), tol=1e-10)
+        ours = solved(state(X, y, C_from_paper(C, 12)), tol=1e-10)
         np.testing.assert_allclose(ours.certificate.primal / 4, value, rtol=1e-6)
         np.testing.assert_allclose(by_cuts[0], value, rtol=1e-5)
         np.testing.assert_allclose(ours.coef / 2, w, atol=1e-4)
@@ -133,9 +132,9 @@ def test_conversions_of_C_state_the_peers_problems():
 def test_lower_bound_is_below_every_objective(loss, tol, never_listed):
     """The bound of a loose solve stays below the optimum, however early it stops."""
     X, y = data(500, 6, 500, seed=3)
-    best = solve_pairs(state(X, y, 50.0, loss), tol=1e-10).certificate
+    best = solved(state(X, y, 50.0, loss), tol=1e-10).certificate
     for max_iter in (1, 3, 100):
-        found = solve_pairs(state(X, y, 50.0, loss), tol=tol, max_iter=max_iter).certificate
+        found = solved(state(X, y, 50.0, loss), tol=tol, max_iter=max_iter).certificate
         assert found.dual <= best.primal * (1 + 1e-12)
         assert found.primal >= best.dual * (1 - 1e-12)
         assert found.status is (Status.CONVERGED if found.relative_gap <= tol else Status.MAX_ITER)
@@ -145,7 +144,7 @@ def test_kinks_of_integer_features_are_certified(never_listed):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (800, 4)).astype(float)
     y = np.clip(np.round(X @ [1, 0.5, -1, 0.2] + 0.7 * rng.normal(size=800)), -2, 3)
-    certificate = solve_pairs(state(X, y, 100.0), tol=1e-6).certificate
+    certificate = solved(state(X, y, 100.0), tol=1e-6).certificate
     assert certificate.status is Status.CONVERGED
     assert certificate.relative_gap <= 1e-6
 
@@ -153,7 +152,7 @@ def test_kinks_of_integer_features_are_certified(never_listed):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_small_data_reach_the_tightest_gap(loss):
     X, y = data(20, 3)
-    certificate = solve_pairs(state(X, y, 5.0, loss), tol=1e-12).certificate
+    certificate = solved(state(X, y, 5.0, loss), tol=1e-12).certificate
     assert certificate.status is Status.CONVERGED
     assert 0 <= certificate.relative_gap <= 1e-12
 
@@ -161,10 +160,10 @@ def test_small_data_reach_the_tightest_gap(loss):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_sampled_hessians_and_warm_starts_reach_the_same_answer(loss, monkeypatch):
     X, y = data(3000, 4, 3000)
-    whole = solve_pairs(state(X, y, 20.0, loss), tol=1e-8)
+    whole = solved(state(X, y, 20.0, loss), tol=1e-8)
     monkeypatch.setattr(pairs_search, "SAMPLE_ROWS", 300)
     monkeypatch.setattr(pairs_newton, "START_ROWS", 100)
-    sampled = solve_pairs(state(X, y, 20.0, loss), tol=1e-8)
+    sampled = solved(state(X, y, 20.0, loss), tol=1e-8)
     assert sampled.certificate.status is Status.CONVERGED
     np.testing.assert_allclose(sampled.certificate.primal, whole.certificate.primal, rtol=1e-7)
 
@@ -173,9 +172,9 @@ def test_sampled_hessians_and_warm_starts_reach_the_same_answer(loss, monkeypatc
 def test_conjugate_gradients_reach_the_same_answer(loss, monkeypatch):
     X, y = data(400, 30, 400)
     X *= np.logspace(-2, 2, 30)
-    whole = solve_pairs(state(X, y, 20.0, loss), tol=1e-7)
+    whole = solved(state(X, y, 20.0, loss), tol=1e-7)
     monkeypatch.setattr(pairs_search, "DENSE_COLUMNS", 0)
-    stepwise = solve_pairs(state(X, y, 20.0, loss), tol=1e-7)
+    stepwise = solved(state(X, y, 20.0, loss), tol=1e-7)
     assert stepwise.certificate.status is Status.CONVERGED
     np.testing.assert_allclose(stepwise.certificate.primal, whole.certificate.primal, rtol=2e-7)
 
@@ -186,8 +185,8 @@ def test_sparse_equals_dense(loss, listed, monkeypatch):
     monkeypatch.setattr(pair_module, "LISTED_PAIRS", listed)
     X, y = data(200, 5)
     X[np.abs(X) < 0.7] = 0.0
-    dense = solve_pairs(state(X, y, 10.0, loss), tol=1e-9)
-    sparse = solve_pairs(state(sp.csr_array(X), y, 10.0, loss), tol=1e-9)
+    dense = solved(state(X, y, 10.0, loss), tol=1e-9)
+    sparse = solved(state(sp.csr_array(X), y, 10.0, loss), tol=1e-9)
     np.testing.assert_allclose(sparse.coef, dense.coef, atol=1e-6)
 
 
@@ -203,7 +202,7 @@ def test_separable_data_at_large_C_approach_the_hard_margin(loss, listed, monkey
     w = cp.Variable(5)
     hard = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w)), [(X[pairs.hi] - X[pairs.lo]) @ w >= 1])
     hard.solve(cp.CLARABEL)
-    certificate = solve_pairs(problem, tol=1e-6).certificate
+    certificate = solved(problem, tol=1e-6).certificate
     assert certificate.status is Status.CONVERGED
     assert certificate.dual <= hard.value * (1 + 1e-7)
     np.testing.assert_allclose(certificate.primal, hard.value, rtol=1e-5 if loss == "hinge" else 5e-2)
@@ -214,7 +213,7 @@ def comparable_pairs(problem):
 
 
 def test_constant_rows_give_zero_weights():
-    certificate = solve_pairs(state(np.ones((10, 2)), np.arange(10), 3.0)).certificate
+    certificate = solved(state(np.ones((10, 2)), np.arange(10), 3.0)).certificate
     assert certificate.primal == pytest.approx(3.0)
     assert certificate.status is Status.CONVERGED
 
@@ -223,8 +222,8 @@ def test_constant_rows_give_zero_weights():
 def test_linear_kernel_equals_linear(loss):
     X, y = data(60, 3)
     problem = state(X, y, 10.0, loss)
-    linear = solve_pairs(problem, tol=1e-10)
-    kernel = solve_kernel_pairs(Gram(X, "linear"), problem.pairs, C=10.0, loss=loss, tol=1e-10)
+    linear = solved(problem, tol=1e-10)
+    kernel = solved(pair_statement(X, problem.pairs, 10.0, loss, Gram(X, "linear")), tol=1e-10)
     np.testing.assert_allclose(X.T @ kernel.coef, linear.coef, atol=1e-6)
     np.testing.assert_allclose(kernel.certificate.primal, linear.certificate.primal, rtol=1e-9)
 
@@ -236,8 +235,8 @@ def test_kernel_agrees_with_a_conic_solver(loss):
     pairs = state(X, y).pairs
     values, vectors = np.linalg.eigh(K)
     root = vectors * np.sqrt(values.clip(0))
-    expected, _ = conic(PairProblem(root, pairs, 20.0, loss))
-    solution = solve_kernel_pairs(Gram(K, "precomputed"), pairs, C=20.0, loss=loss, tol=1e-8)
+    expected, _ = conic(pair_statement(root, pairs, 20.0, loss))
+    solution = solved(pair_statement(X, pairs, 20.0, loss, Gram(K, "precomputed")), tol=1e-8)
     scores = K @ solution.coef
     slack = np.maximum(0, 1 - scores[pairs.hi] + scores[pairs.lo]) ** (1 if loss == "hinge" else 2)
     primal = 0.5 * solution.coef @ scores + 20.0 * pairs.weights @ slack
@@ -250,21 +249,19 @@ def test_kernel_agrees_with_a_conic_solver(loss):
 def test_approximated_kernel_says_what_it_certifies(loss):
     X, y = data(200, 2)
     pairs, gram = state(X, y).pairs, Gram(X, "rbf", 0.5)
-    exact = solve_kernel_pairs(gram, pairs, C=20.0, loss=loss, tol=1e-6).certificate
-    near = solve_kernel_pairs(gram, pairs, C=20.0, loss=loss, rank=20, tol=1e-6)
+    exact = solved(pair_statement(X, pairs, 20.0, loss, gram), tol=1e-6).certificate
+    near = solved(pair_statement(X, pairs, 20.0, loss, gram, 20), tol=1e-6)
     assert np.count_nonzero(near.coef) <= 20
-    assert "rank 20" in near.certificate.scope
-    assert exact.scope == "the stated problem"
+    assert "20 samples" in near.certificate.cause
+    assert exact.status is Status.CONVERGED
     assert near.certificate.primal >= exact.dual * (1 - 1e-9)
-    bound = float(near.certificate.scope.rsplit(" ", 1)[1])
-    assert bound <= exact.primal
-    whole = solve_kernel_pairs(gram, pairs, C=20.0, loss=loss, rank=200, tol=1e-6).certificate
+    whole = solved(pair_statement(X, pairs, 20.0, loss, gram, 200), tol=1e-6).certificate
     np.testing.assert_allclose(whole.primal, exact.primal, rtol=1e-9)
 
 
 def test_reports_progress(capsys):
     X, y = data()
-    solve_pairs(state(X, y), verbose=1)
+    solved(state(X, y), verbose=1)
     assert "gap" in capsys.readouterr().out
 
 
@@ -280,7 +277,7 @@ def test_interrupt_keeps_the_best_so_far(monkeypatch, never_listed):
         step(self)
 
     monkeypatch.setattr(pairs_search.PairSearch, "_step", interrupted)
-    certificate = solve_pairs(problem, tol=1e-10).certificate
+    certificate = solved(problem, tol=1e-10).certificate
     assert certificate.status is Status.INTERRUPTED
     assert certificate.iterations == 2
     assert certificate.dual <= certificate.primal

@@ -1,7 +1,7 @@
 """The informative vector machine for ordered classes: a sparse Gaussian process (Lawrence, Seeger, Herbrich 2002)."""
 
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,13 +11,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, WhiteKernel
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.baselines._assumed_density import Filtered, Posterior, Prior, Selection, filter_greedily
 from hullrank.baselines._ordered_noise import class_probabilities, fit_thresholds, prior_thresholds
 from hullrank.data import Labels, check_rows, check_target, encode_labels
 from hullrank.exceptions import ConvergenceWarning, LabelError
+from hullrank.models._constraints import positive
 from hullrank.models.base import ScoreLineEstimator, fitting
 
 Floats = NDArray[np.float64]
@@ -104,9 +105,9 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         "n_active": [Interval(Integral, 1, None, closed="left")],
         "selection": [StrOptions({"expected", "observed"})],
         "n_candidates": [Interval(Integral, 1, None, closed="left"), None],
-        "signal_variance": [Interval(Real, 0.0, None, closed="neither")],
-        "length_scale": [Interval(Real, 0.0, None, closed="neither"), None],
-        "bias_variance": [Interval(Real, 0.0, None, closed="neither")],
+        "signal_variance": [positive()],
+        "length_scale": [positive(), None],
+        "bias_variance": [positive()],
         "tune": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "classes": ["array-like", None],

@@ -1,18 +1,19 @@
 """PRank: perceptron ranking with ordered thresholds (Crammer and Singer 2001)."""
 
-from numbers import Integral, Real
+from copy import deepcopy
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.baselines._perceptron import BLOCK, KernelState, LinearState, gather, like
 from hullrank.data import check_rows, check_target, encode_labels
-from hullrank.exceptions import HullrankError, LabelError
-from hullrank.models.base import OrdinalClassifierMixin, ScoreLineEstimator, fitting
+from hullrank.exceptions import LabelError
+from hullrank.models._constraints import KERNEL_CONSTRAINTS
+from hullrank.models.base import OrdinalClassifierMixin, ScoreLineEstimator, fitting, fitting_on
 from hullrank.problem.kernels import kernel_matrix, resolve_gamma
 
 Floats = NDArray[np.float64]
@@ -87,13 +88,15 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         "shuffle": ["boolean"],
         "average": ["boolean"],
         "kernel": [StrOptions({"linear", "rbf", "poly", "sigmoid", "laplacian"}), callable],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
+        "gamma": KERNEL_CONSTRAINTS["gamma"],
         "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        "coef0": KERNEL_CONSTRAINTS["coef0"],
         "budget": [Interval(Integral, 1, None, closed="left"), None],
         "classes": ["array-like", None],
         "random_state": ["random_state"],
     }
+
+    _state: LinearState | KernelState
 
     def __init__(
         self,
@@ -148,7 +151,7 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
                 raise
         return self._conclude()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fitting_on
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Visit the rows once, in the order given, from where the last call ended.
 
@@ -170,6 +173,7 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         codes = _codes(values, known)
         if first:
             self._begin(X, known)
+        self._state = deepcopy(self._state)  # rows are visited in place, and an error must not leave half of them
         self._pass(X, codes, self.t_ + np.arange(len(codes)))
         return self._conclude()
 
@@ -192,7 +196,7 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         tracks = 2 if self.average else 1
         thresholds = np.zeros((2, len(classes) - 1))
         if self.kernel == "linear":
-            self._state: Any = LinearState(np.zeros((tracks, X.shape[1])), thresholds)
+            self._state = LinearState(np.zeros((tracks, X.shape[1])), thresholds)
             return
         kernel = {"kernel": self.kernel, "degree": self.degree, "coef0": self.coef0}
         kernel["gamma"] = resolve_gamma(self.gamma, X)
@@ -221,8 +225,6 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
             self.coef_ = coef
         else:
             self.support_vectors_, self.dual_coef_ = state.rows, coef
-        if not np.isfinite(coef).all():
-            raise HullrankError("the coefficients overflowed; scale the features, e.g. by StandardScaler")
         return self
 
     def _scores(self, X: Any) -> Floats:

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.baselines._weak_rankers import FeatureRankers, PairPotential, StumpRankers, WeakRankers, weak_values
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import NoComparablePairError

@@ -5,6 +5,7 @@ from typing import Any
 
 from sklearn.utils.validation import has_fit_parameter
 
+from hullrank._pipelines import unwrap
 from hullrank.cli.console import out, print_json, table, working
 from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError
@@ -29,7 +30,8 @@ def run_certify(
         qid=model.qid_column(qid, False),
         weights=weights or model.about.get("weights"),
     )
-    step, X = _peeled(model.pipeline, data.X)
+    inside = unwrap(model.pipeline)
+    step, X = inside.model, inside.transform(data.X)
     given = {"sample_weight": data.weights, "qid": data.qid}
     taken = {name: values for name, values in given.items() if values is not None and has_fit_parameter(step, name)}
     with working(f"certifying {type(step).__name__} on {len(data):,} rows"):
@@ -41,17 +43,6 @@ def run_certify(
         out.print(table(f"{type(step).__name__} on {len(data):,} rows", ("quantity", "value"), _precise(facts)))
     if not verdict.holds:
         raise HullrankError(f"the certificate does not hold for these rows: {verdict.reason}")
-
-
-def _peeled(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """The model inside pipelines and calibrators, and its input."""
-    while hasattr(estimator, "steps") or hasattr(estimator, "estimator_"):
-        if hasattr(estimator, "steps"):
-            X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
-            estimator = estimator.steps[-1][1]
-        else:
-            estimator = estimator.estimator_
-    return estimator, X
 
 
 def _precise(facts: dict[str, Any]) -> list[tuple[str, str]]:

@@ -149,5 +149,5 @@ def certificate_fields(certificate: Any) -> dict[str, Any] | None:
     if certificate is None:
         return None
     names = ("status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds")
-    more = ("solver", "n_order_constraints", "scope")
+    more = ("solver", "n_order_constraints", "cause")
     return {name: getattr(certificate, name) for name in (*names, *more) if hasattr(certificate, name)}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from hullrank._pipelines import unwrap
 from hullrank.cli.data import Columns, Data, load_data, target_values
 from hullrank.exceptions import TableError
 from hullrank.io import read_model
@@ -31,7 +32,7 @@ class Model:
     @property
     def step(self) -> Any:
         """The model itself, without what prepares its input."""
-        return self.pipeline.steps[-1][1] if hasattr(self.pipeline, "steps") else self.pipeline
+        return unwrap(self.pipeline, calibrators=False).model
 
     @property
     def classes(self) -> list[Any] | None:
@@ -73,7 +74,7 @@ class Model:
 
     def grades(self, X: Any) -> Any | None:
         """The predicted grade of every row, or None where the model only scores."""
-        Z = self.pipeline[:-1].transform(X) if hasattr(self.pipeline, "steps") else X
+        Z = unwrap(self.pipeline, calibrators=False).transform(X)
         if hasattr(self.step, "predict_class"):
             return self.step.predict_class(Z)
         return self.step.predict(Z) if bounds_of(self.step).get("thresholds") is not None else None

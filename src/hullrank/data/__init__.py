@@ -1,6 +1,6 @@
 """Raw input becomes frozen arrays: labels to ordered codes, rows, weights and query ids checked once."""
 
-from hullrank.data.checks import Samples, check_queries, check_rows, check_target, check_weights
+from hullrank.data.checks import Samples, check_queries, check_rows, check_target, check_weight_sizes, check_weights
 from hullrank.data.labels import Labels, declared_categories, distinct_labels, encode_labels
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "check_queries",
     "check_rows",
     "check_target",
+    "check_weight_sizes",
     "check_weights",
     "declared_categories",
     "distinct_labels",

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
+from hullrank._pipelines import unwrap
 from hullrank.exceptions import MissingExtraError, ModelFileError
 from hullrank.io.atomic import replacing
 from hullrank.io.encoder import TableEncoder
@@ -30,10 +31,14 @@ def export_onnx(estimator: Any, path: str | os.PathLike[str]) -> None:
 def to_onnx(estimator: Any) -> Any:
     """The ONNX model of a fitted estimator, as `export_onnx` writes it."""
     graph = _Graph()
-    steps, calibrator = _unfolded(estimator)
-    model = steps[-1]
-    value = graph.start(steps[0], model)
-    for step in steps[:-1]:
+    inside = unwrap(estimator)
+    model, steps = inside.model, inside.transformers
+    for around in inside.calibrators:
+        if not hasattr(around, "cuts_"):
+            raise ModelFileError(f"{type(around).__name__} has no ONNX form here; export the estimator inside it")
+    calibrator = inside.calibrators[0] if inside.calibrators else None
+    value = graph.start(steps[0] if steps else model, model)
+    for step in steps:
         if isinstance(step, StandardScaler):
             value = _scaled(graph, step, value)
         elif not (isinstance(step, TableEncoder) and step is steps[0]):
@@ -53,19 +58,6 @@ def to_onnx(estimator: Any) -> Any:
         words = predictor.classes_.dtype.kind not in "biuf"
         graph.output("label", graph.op("Reshape", label, graph.const([-1])), graph.STRING if words else graph.INT64)
     return graph.finish(type(model).__name__)
-
-
-def _unfolded(estimator: Any) -> tuple[list[Any], Any]:
-    """What happens to a row, one step after the other up to the model; and the calibrator around it, if any."""
-    steps, calibrator = [estimator], None
-    while hasattr(steps[-1], "steps") or hasattr(steps[-1], "cuts_"):
-        last = steps.pop()
-        if hasattr(last, "steps"):
-            steps += [step for _, step in last.steps]
-        else:
-            steps.append(last.estimator_)
-            calibrator = calibrator or last
-    return steps, calibrator
 
 
 class _Graph:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
 from hullrank.metrics.ordinal import accuracy_within, mean_absolute_rank_error
 from hullrank.metrics.pairwise import kendall_tau_b, swapped_pairs, wmw_score
@@ -146,9 +147,7 @@ def _covers(classes: Any, y: Any) -> bool:
 
 def _final(estimator: Any) -> Any:
     """The last step of a pipeline, the best estimator of a search."""
-    if hasattr(estimator, "best_estimator_"):
-        return _final(estimator.best_estimator_)
-    return _final(estimator[-1]) if hasattr(estimator, "steps") else estimator
+    return unwrap(estimator, calibrators=False).model
 
 
 def _respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> Any:
@@ -156,10 +155,9 @@ def _respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> Any:
     for method in methods:
         if hasattr(estimator, method):
             return _one_per_row(estimator, getattr(estimator, method)(X))
-        if hasattr(estimator, "best_estimator_") and hasattr(_final(estimator), method):
-            return _respond(estimator.best_estimator_, X, (method,))
-        if hasattr(estimator, "steps") and hasattr(_final(estimator), method):
-            return _respond(estimator[-1], estimator[:-1].transform(X), (method,))
+        inside = unwrap(estimator, calibrators=False)
+        if hasattr(inside.model, method):
+            return _one_per_row(estimator, getattr(inside.model, method)(inside.transform(X)))
     raise HullrankError(f"{type(estimator).__name__} has none of the methods {', '.join(methods)}")
 
 

@@ -1,31 +1,18 @@
 """Kernels for the class-based estimators: parameters, the Gram matrix, support vectors, scores in bounded memory."""
 
-from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from hullrank.data import Samples
 from hullrank.exceptions import HullrankError
-from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.kernel_factor import factor_kernel
-from hullrank.problem.kernels import KERNELS, Gram, check_gram, kernel_matrix, resolve_gamma
-from hullrank.solvers.base import Solution
+from hullrank.problem.kernel_factor import basis_size, factor_kernel
+from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.kernels import Gram, check_gram, kernel_matrix, resolve_gamma
 
 Floats = NDArray[np.float64]
 
-KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
-    "kernel": [StrOptions(set(KERNELS)), callable],
-    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-    "degree": [Interval(Integral, 0, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
-    "cache_size": [Interval(Real, 0, None, closed="neither")],
-    "approximation": [StrOptions({"nystroem"}), Interval(Integral, 1, None, closed="left"), None],
-}
-NYSTROEM_RANK = 1000
 _FEW = 30  # dimensions up to which the range of nu and C takes account of a kernel's space
 _BLOCK = 4_000_000  # kernel values held at a time while predicting (32 MB)
 
@@ -61,68 +48,53 @@ class KernelMixin:
         """The kept samples; of a precomputed kernel both rows and columns."""
         return X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
 
-    def _gram(self, samples: Samples) -> Gram:
-        """The kernel between the samples, with gamma resolved."""
-        if self.kernel == "precomputed":
-            return Gram(samples.X, "precomputed")
-        self.gamma_ = resolve_gamma(self.gamma, samples.X, samples.weights)
-        return Gram(samples.X, self.kernel, self.gamma_, self.degree, self.coef0)
+    def _space(self, X: Any, weights: Floats, rows: NDArray[np.integer] | None = None) -> KernelSpace | None:
+        """The space of the kernel over the samples (those at ``rows``; all count for gamma); None for a linear score.
 
-    def _solve_with_kernel(self, problem: IntervalProblem, samples: Samples) -> Solution:
-        """Solve with the kernel; the solution's coefficients belong to the samples."""
-        from hullrank.solvers.kernel_intervals import solve_kernel_intervals
-
-        if problem.l1:
-            raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")
-        rank = NYSTROEM_RANK if isinstance(self.approximation, str) else self.approximation
+        A fitted model has its own gamma.
+        """
+        if not self._has_kernel:
+            return None
+        rank = basis_size(self.approximation)
         if self._coefficient_norm and rank is not None:
             raise HullrankError("norm='coefficient' needs the whole kernel matrix; use approximation=None")
-        gram = self._gram(samples)
-        solution = solve_kernel_intervals(
-            problem, samples, _squared(gram) if self._coefficient_norm else gram, tol=self.tol, max_iter=self.max_iter,
-            cache_size=self.cache_size, rank=rank, start=self._warm_start_for(problem, samples), verbose=self.verbose,
-        )  # fmt: skip
-        self._remember(problem, samples, solution)
-        return _unsquared(gram, solution) if self._coefficient_norm else solution
+        if self.kernel == "precomputed":
+            gram = Gram(X, "precomputed")
+        else:
+            gamma = self.gamma_ if hasattr(self, "gamma_") else resolve_gamma(self.gamma, X, weights)
+            gram = Gram(X, self.kernel, gamma, self.degree, self.coef0)
+        return KernelSpace(gram if rows is None else gram.take(rows), rank, self._coefficient_norm)
 
-    def _warm_start_for(self, problem: IntervalProblem, samples: Samples) -> Any:
-        """Where the last fit ended, if ``warm_start`` asks for it and rows and classes are as many as then."""
-        if not getattr(self, "warm_start", False) or not hasattr(self, "_warm"):
-            return None
-        shape, start = self._warm
-        return start if shape == _shape(problem, samples) else None
-
-    def _remember(self, problem: IntervalProblem, samples: Samples, solution: Any) -> None:
-        if getattr(self, "warm_start", False):
-            self._warm: Any = (_shape(problem, samples), solution.start)
-
-    def _store_weights(self, samples: Samples, coef: Floats) -> None:
+    def _store_weights(self, statement: Any, X: Any, coef: Floats, by_class: NDArray[np.intp]) -> None:
         """``coef_`` of a linear score, else as in SVC: the samples with a coefficient, class by class."""
-        for name in ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_"):
-            vars(self).pop(name, None)
-        rows = vars(self).pop("_rows")
-        if not self._has_kernel:
+        if statement.space is None:
             self.coef_ = coef
             return
-        used = samples.rows[coef[samples.rows] != 0]
-        self.support_ = rows[used]
+        used = by_class[coef[by_class] != 0]
+        self.support_ = statement.positions[used]
         self.dual_coef_ = coef[used][None, :]
-        self.n_support_ = np.bincount(samples.codes[used], minlength=samples.n_classes)
-        self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else samples.X[used]
+        self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[used]
+        if self.kernel != "precomputed":
+            self.gamma_ = statement.space.gram.gamma
 
-    def _norm(self, solution: Solution) -> float:
-        """|w|, or the norm of the score in the kernel's space."""
-        if self._has_kernel:
-            return float(np.sqrt(max(0.0, float(solution.coef @ solution.scores))))
-        return float(np.linalg.norm(solution.coef))
+    def _stored_coef(self, statement: Any) -> Floats:
+        """The weights, or the kernel coefficient of every sample of the statement."""
+        if statement.space is None:
+            return self.coef_
+        positions = statement.positions
+        coef = np.zeros(len(positions))
+        place = np.searchsorted(positions, self.support_)
+        if len(place) and (place.max() >= len(positions) or not np.array_equal(positions[place], self.support_)):
+            raise HullrankError("the support vectors of this model are no rows of these data; pass the training data")
+        coef[place] = self.dual_coef_[0]
+        return coef
 
-    def _as_features(self, samples: Samples) -> Samples | None:
+    def _few_coordinates(self, samples: Samples, space: KernelSpace | None) -> Samples | None:
         """The samples in coordinates of the kernel's space; None if it has too many dimensions to matter."""
-        if not self._has_kernel:
+        if space is None:
             return samples
-        gram = self._gram(samples)
-        factor = factor_kernel(gram, None if len(gram) <= _FEW else _FEW)
-        if factor.residual.max() > 1e-9 * float(gram.diagonal().max()):
+        factor = factor_kernel(space.gram, None if len(space.gram) <= _FEW else _FEW)
+        if factor.residual.max() > 1e-9 * float(space.gram.diagonal().max()):
             return None
         return Samples(factor.L, samples.codes, samples.weights, samples.n_classes)
 
@@ -148,24 +120,3 @@ class KernelMixin:
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
-
-
-def _shape(problem: IntervalProblem, samples: Samples) -> tuple[Any, ...]:
-    return tuple(samples.starts.tolist()), problem.n_groups, len(problem.up), int(problem.charge)
-
-
-def _squared(gram: Gram) -> Gram:
-    """K K', the matrix of the dual under the coefficient norm 1/2 v'v: w = K v is linear in rows of K."""
-    K = _whole(gram)
-    return Gram(K @ K.T, "precomputed")
-
-
-def _unsquared(gram: Gram, solution: Solution) -> Solution:
-    """v = K'beta, so that f = sum_i v_i k(x_i, .)."""
-    return replace(solution, coef=_whole(gram).T @ solution.coef)
-
-
-def _whole(gram: Gram) -> Floats:
-    K = np.empty((len(gram), len(gram)))
-    gram.blocks(np.float64).fill(None, K)
-    return K

@@ -7,24 +7,38 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank._sklearn import fit_context
 from hullrank.data import check_rows
 from hullrank.exceptions import ConvergenceWarning
-from hullrank.metrics import scoring_order, wmw_score
+from hullrank.metrics import scoring_order, swapped_pairs, wmw_score
 from hullrank.problem.certificate import Certificate, Status
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def fitting(fit: Fit) -> Fit:
-    """Decorate ``fit``: parameters are validated first, and an error leaves the estimator as it was."""
+    """Decorate ``fit``: it starts without the attributes of an earlier fit, and an error brings them back.
 
+    Parameters are validated first. Only what a warm start needs outlives a new fit.
+    """
+    return _all_or_nothing(fit, afresh=True)
+
+
+def fitting_on(partial_fit: Fit) -> Fit:
+    """Decorate ``partial_fit``: it goes on from the fitted attributes, and an error leaves them as they were."""
+    return _all_or_nothing(partial_fit, afresh=False)
+
+
+def _all_or_nothing(fit: Fit, *, afresh: bool) -> Fit:
     @wraps(fit)
     def all_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
+        if afresh:
+            _forget(self)
         try:
             return fit(self, *args, **kwargs)
         except BaseException:
@@ -32,18 +46,39 @@ def fitting(fit: Fit) -> Fit:
             vars(self).update(before)
             raise
 
-    return _fit_context(prefer_skip_nested_validation=True)(all_or_nothing)
+    return fit_context(prefer_skip_nested_validation=True)(all_or_nothing)
 
 
-def warn_unless_converged(certificate: Certificate, tol: float, suspect: str = "raise max_iter or tol") -> None:
-    """A solver that did not reach ``tol`` says so, and names what to change."""
-    if certificate.status is not Status.CONVERGED:
-        warnings.warn(
-            f"{certificate.solver} ended with status '{certificate.status}' after {certificate.iterations} iterations "
-            f"at a relative gap of {certificate.relative_gap:.2g} (tol={tol:g}); {suspect}",
-            ConvergenceWarning,
-            stacklevel=6,
-        )
+def _forget(estimator: Any) -> None:
+    """Drop the fitted attributes, whose names end with an underscore, and the start of a warm start not asked for.
+
+    Other private names stay: every fit writes its own anew, and scikit-learn keeps routing and callbacks under some.
+    """
+    for name in list(vars(estimator)):
+        fitted = name.endswith("_") and not name.startswith("_")
+        if fitted or (name == "_warm" and not estimator.warm_start):
+            delattr(estimator, name)
+
+
+_CURE = "standardise the features, lower C, or raise max_iter or tol"
+_CURES = {
+    Status.INTERRUPTED: "it was interrupted; the best answer so far is kept",
+    Status.PRECISION: "standardise the features (is their mean far from 0 beside their spread?), lower C, or raise tol",
+}
+
+
+def warn_unless_converged(certificate: Certificate, tol: float, cure: str = _CURE) -> None:
+    """A fit that did not reach ``tol`` says so, and names what to change."""
+    if certificate.status in (Status.CONVERGED, Status.APPROXIMATED):
+        return
+    gap = f"at a relative gap of {certificate.relative_gap:.2g} (tol={tol:g})"
+    reason = f" because {certificate.cause}" if certificate.cause else ""
+    warnings.warn(
+        f"{certificate.solver} ended with status '{certificate.status}' after {certificate.iterations} iterations "
+        f"{gap}{reason}; {_CURES.get(certificate.status, cure)}",
+        ConvergenceWarning,
+        stacklevel=6,
+    )
 
 
 class ScoreLineEstimator(BaseEstimator):
@@ -113,6 +148,28 @@ class RankerMixin:
         score : float in [0, 1]; NaN with a warning when no pair can be compared
         """
         return wmw_score(y, self.predict(X), order=scoring_order(self, y), sample_weight=sample_weight)
+
+
+class PairRankerMixin(RankerMixin):
+    """A ranker over pairs of samples; its own score is pair accuracy within queries."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
+        """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            A pair weighs the product of its samples' weights.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids; only pairs within a query count.
+
+        Returns
+        -------
+        score : float in [0, 1]; NaN with a warning when no pair can be compared
+        """
+        return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
 
 
 class OrdinalClassifierMixin(ClassifierMixin):

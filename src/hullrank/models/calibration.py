@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, get_tags, indexable
-from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from hullrank._sklearn import HasMethods, num_samples, safe_indexing
 from hullrank.data import check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError, LabelError
 from hullrank.models._cumulative_logistic import class_probabilities, fit_cumulative_logistic
@@ -97,14 +97,14 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self : OrdinalCalibrator
         """
         X, y = indexable(X, y)
-        rows = np.empty((_num_samples(X), 0))  # only the estimator looks into X
+        rows = np.empty((num_samples(X), 0))  # only the estimator looks into X
         weights = check_weights(sample_weight, rows)
         given = None if sample_weight is None else weights
         self.estimator_ = _fit_part(self.estimator, X, y, given)
         values = check_target(rows, y)
         used = np.flatnonzero(weights)
         declared = _total_order(self.estimator_)
-        labels = encode_labels(_safe_indexing(y, used), values[used], declared)
+        labels = encode_labels(safe_indexing(y, used), values[used], declared)
         if len(labels.classes) < 2:
             raise LabelError(f"only one class has samples: {labels.classes.tolist()}; probabilities need two or more")
         self.classes_ = labels.classes
@@ -115,7 +115,7 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         for train, test in _splits(self.cv, X, codes, used, labels.classes):
             model = _fit_part(self.estimator, X, y, given, train)
             mean, scale = _location(model, X, weights, train)
-            scores[test] = (model.score_samples(_safe_indexing(X, test)) - mean) / scale
+            scores[test] = (model.score_samples(safe_indexing(X, test)) - mean) / scale
             tested[test] = True
         tested &= weights > 0
         self.slope_, self.cuts_ = fit_cumulative_logistic(scores[tested], codes[tested], weights[tested])
@@ -180,7 +180,7 @@ def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.int
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
         raise HullrankError(f"{type(estimator).__name__}.fit takes no sample_weight; fit the calibrator without it")
     if rows is not None:
-        X, y = _safe_indexing(X, rows), _safe_indexing(y, rows)
+        X, y = safe_indexing(X, rows), safe_indexing(y, rows)
         weights = None if weights is None else weights[rows]
     return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
 
@@ -218,6 +218,6 @@ def _splits(cv: Any, X: Any, codes: NDArray[np.intp], used: NDArray[np.intp], cl
 
 def _location(model: Any, X: Any, weights: Floats, rows: NDArray[np.intp]) -> tuple[float, float]:
     """Mean and standard deviation of the scores on the training rows."""
-    scores, w = model.score_samples(_safe_indexing(X, rows)), weights[rows]
+    scores, w = model.score_samples(safe_indexing(X, rows)), weights[rows]
     mean = np.average(scores, weights=w)
     return float(mean), float(np.sqrt(np.average((scores - mean) ** 2, weights=w))) or 1.0

@@ -1,20 +1,21 @@
 """Ordinal classification whose margins a linear term drives: nu margin, sum of margins (Shashua and Levin 2002)."""
 
-from dataclasses import replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from numpy.typing import NDArray
 
+from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.exceptions import InfeasibleParameterError
-from hullrank.models.base import fitting
+from hullrank.models._constraints import CLASS_CONSTRAINTS, positive
 from hullrank.models.intervals import has_collapsed, warn_collapsed
-from hullrank.models.margins import SOLVER_CONSTRAINTS, MarginClassifier
-from hullrank.problem.certificate import Status
+from hullrank.models.margins import MarginClassifier
+from hullrank.order import OrderGraph
+from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem, nu_margin_problem, nu_row_weight, sum_of_margins_problem
-from hullrank.solvers.base import Solution
+from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.statement import Solution
 from hullrank.solvers.parameter_range import collapse_drive, unbounded_drive
 
 
@@ -86,8 +87,8 @@ class NuMarginClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "nu": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        **SOLVER_CONSTRAINTS,
+        "nu": [positive(), StrOptions({"auto"})],
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(
@@ -117,54 +118,44 @@ class NuMarginClassifier(MarginClassifier):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> "NuMarginClassifier":
-        """Learn the score, the thresholds and the margin.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Price of each sample's slack; a weight is a repetition.
-
-        Returns
-        -------
-        self : object
-        """
-        labels, order, samples = self._check_samples(X, y, sample_weight, discrete=True)
-        nu, problem = self._state(samples)
-        solution = self._solve(problem, order, samples)
-        self._store(labels, order, problem, samples, solution)
-        self.nu_, self.margin_ = nu, float(solution.thresholds[-1])
-        if has_collapsed(self.intervals_, solution.scores):
-            low, high = self._range(samples)
-            warn_collapsed(
-                f"nu={nu:g} is too small for these data; {_advice(f'{low:.4g} < nu <= {high:.4g}', low, high)}"
-            )
-        return self
-
-    def _state(self, samples: Samples) -> tuple[float, IntervalProblem]:
+    def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
         """The problem at an nu that is feasible."""
+        return nu_margin_problem(samples.n_classes, self._chosen_nu(samples, space), _row_weight(samples))
+
+    def _chosen_nu(self, samples: Samples, space: KernelSpace | None) -> float:
+        if hasattr(self, "nu_"):
+            return self.nu_
         if self.nu == "auto":
-            nu = float(np.mean(self._range(samples)))
-        else:
-            nu = float(self.nu)
-            high = self._largest(samples)
-            if nu > high * (1 + 1e-9):
-                low = self._range(samples)[0]
-                raise InfeasibleParameterError(
-                    f"nu={nu:g} is infeasible for these data: the problem is unbounded; "
-                    + _advice(f"{low:.4g} < nu <= {high:.4g}", low, high)
-                )
-        return nu, nu_margin_problem(samples.n_classes, nu, _row_weight(samples))
+            return float(np.mean(self._range(samples, space)))
+        nu, high = float(self.nu), self._largest(samples)
+        if nu > high * (1 + 1e-9):
+            low = self._range(samples, space)[0]
+            raise InfeasibleParameterError(
+                f"nu={nu:g} is infeasible for these data: the problem is unbounded; "
+                + _advice(f"{low:.4g} < nu <= {high:.4g}", low, high)
+            )
+        return nu
+
+    def _store(self, statement: IntervalStatement, solution: Solution) -> None:
+        super()._store(statement, solution)
+        self.nu_, self.margin_ = -float(statement.problem.linear[-1]), float(solution.point.thresholds[-1])
+
+    def _stored_thresholds(self, statement: IntervalStatement) -> NDArray[np.float64]:
+        return np.append(self.thresholds_, self.margin_)
+
+    def _warn_if_collapsed(self, statement: IntervalStatement, scores: NDArray[np.float64]) -> None:
+        if has_collapsed(self.intervals_, scores):
+            low, high = self._range(statement.samples, statement.space)
+            warn_collapsed(
+                f"nu={self.nu_:g} is too small for these data; {_advice(f'{low:.4g} < nu <= {high:.4g}', low, high)}"
+            )
 
     def _largest(self, samples: Samples) -> float:
         return unbounded_drive(nu_margin_problem(samples.n_classes, 1.0, 1.0), samples) / _row_weight(samples)
 
-    def _range(self, samples: Samples) -> tuple[float, float]:
+    def _range(self, samples: Samples, space: KernelSpace | None) -> tuple[float, float]:
         """Where the ranking begins, and the largest feasible nu."""
-        features = self._as_features(samples)
+        features = self._few_coordinates(samples, space)
         drive = collapse_drive(nu_margin_problem(samples.n_classes, 1.0, 1.0), features) if features else 0.0
         high = self._largest(samples)
         return min(drive / _row_weight(samples), high), high
@@ -177,6 +168,10 @@ def _advice(span: str, low: float, high: float) -> str:
     return f"use {span}, or 'auto'"
 
 
+def _where(space: KernelSpace | None) -> str:
+    return f", where {space.span}" if space is not None and space.is_approximate else ""
+
+
 def _row_weight(samples: Samples) -> float:
     return nu_row_weight(np.bincount(samples.codes, samples.weights, samples.n_classes))
 
@@ -185,8 +180,8 @@ class SumOfMarginsClassifier(MarginClassifier):
     """Ordinal classifier that maximises the sum of the margins between neighbouring classes.
 
     Minimises sum_j (a_j - b_j) + C sum xi subject to |w| <= 1, class j below a_j and class j + 1 above b_j, with
-    a_j <= b_j <= a_{j+1} (Shashua and Levin (14)-(20)); solved with 1/2 |w|^2 in place of |w| <= 1, which has the same
-    direction, and normalised afterwards. With two classes it is scikit-learn's NuSVC with nu = 2 / (C m).
+    a_j <= b_j <= a_{j+1} (Shashua and Levin (14)-(20)). With two classes it is scikit-learn's NuSVC with
+    nu = 2 / (C m).
 
     Parameters
     ----------
@@ -241,7 +236,6 @@ class SumOfMarginsClassifier(MarginClassifier):
         The number behind ``gamma``; with a kernel that is not precomputed.
     n_iter_ : int
     certificate_ : Certificate
-        Of the problem with 1/2 |w|^2.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -251,8 +245,8 @@ class SumOfMarginsClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        **SOLVER_CONSTRAINTS,
+        "C": [positive(), StrOptions({"auto"})],
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(
@@ -282,70 +276,49 @@ class SumOfMarginsClassifier(MarginClassifier):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> "SumOfMarginsClassifier":
-        """Learn the score and the margins.
+    def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
+        return sum_of_margins_problem(samples.n_classes, self._chosen_C(samples, space))
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Price of each sample's slack; a weight is a repetition.
-
-        Returns
-        -------
-        self : object
-        """
-        labels, order, samples = self._check_samples(X, y, sample_weight, discrete=True)
-        C = self._choose_C(samples)
-        problem = sum_of_margins_problem(len(labels.classes), C)
-        solution = self._normalised(self._solve(problem, order, samples), samples)
-        self._store(labels, order, problem, samples, solution)
-        self.C_ = C
-        return self
-
-    def _choose_C(self, samples: Samples) -> float:
+    def _chosen_C(self, samples: Samples, space: KernelSpace | None) -> float:
+        if hasattr(self, "C_"):
+            return self.C_
         low = self._smallest(samples)
         if self.C == "auto":
-            high = self._largest(samples)
+            high = self._largest(samples, space)
             return float(min(2 * low, np.sqrt(low * high))) if high > low else low
         C = float(self.C)
         if low * (1 - 1e-9) > C:
-            high = self._largest(samples)
+            high = self._largest(samples, space)
             raise InfeasibleParameterError(
                 f"C={C:g} is too small for these data: the problem is unbounded; "
                 + _advice(f"{low:.4g} <= C < {high:.4g}", low, high)
             )
         return C
 
-    def _normalised(self, solution: Solution, samples: Samples) -> Solution:
-        """Scaled to |w| = 1; an optimum of w = 0 is an error for an explicit C, a warning for "auto"."""
-        norm = self._norm(solution)
-        proven_zero = solution.certificate.status is Status.CONVERGED and solution.certificate.primal >= 0
-        if np.ptp(solution.scores) > 0 and not proven_zero:
-            return replace(
-                solution,
-                coef=solution.coef / norm,
-                thresholds=solution.thresholds / norm,
-                scores=solution.scores / norm,
-            )
+    def _store(self, statement: IntervalStatement, solution: Solution) -> None:
+        super()._store(statement, solution)
+        self.C_ = statement.problem.cost
+
+    def _stored_thresholds(self, statement: IntervalStatement) -> NDArray[np.float64]:
+        """a_0, b_0, a_1, b_1, ...: upper ends of the classes, each followed by the lower end of the next class."""
+        return np.stack([self.intervals_[:-1, 1], self.intervals_[1:, 0]], axis=1).ravel()
+
+    def _warn_if_collapsed(self, statement: IntervalStatement, scores: NDArray[np.float64]) -> None:
+        """An optimum of w = 0 is an error for an explicit C, a warning for "auto"."""
+        if np.ptp(scores) > 0:
+            return
         if self.C != "auto":
-            low, high = self._smallest(samples), self._largest(samples)
+            low, high = self._smallest(statement.samples), self._largest(statement.samples, statement.space)
             raise InfeasibleParameterError(
-                f"C={self.C:g} is too large for these data: w = 0 is optimal; "
+                f"C={self.C:g} is too large for these data{_where(statement.space)}: w = 0 is optimal; "
                 + _advice(f"{low:.4g} <= C < {high:.4g}", low, high)
             )
         warn_collapsed("no C gives a ranking of these data by the sum of margins; use FixedMarginClassifier")
-        return replace(
-            solution, coef=np.zeros_like(solution.coef), thresholds=np.zeros_like(solution.thresholds),
-            scores=np.zeros_like(solution.scores),
-        )  # fmt: skip
 
     def _smallest(self, samples: Samples) -> float:
         return 1 / unbounded_drive(sum_of_margins_problem(samples.n_classes, 1.0), samples)
 
-    def _largest(self, samples: Samples) -> float:
-        features = self._as_features(samples)
+    def _largest(self, samples: Samples, space: KernelSpace | None) -> float:
+        features = self._few_coordinates(samples, space)
         drive = collapse_drive(sum_of_margins_problem(samples.n_classes, 1.0), features) if features else 0.0
         return 1 / drive if drive > 0 else float("inf")

@@ -12,16 +12,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exact.mip import rank_program
 from hullrank.exact.portfolio import METHODS, solve_exact
 from hullrank.exact.relaxation import relax
 from hullrank.exact.statement import Rows, Statement, column_scale, join_rows, state_pairs, state_ranks
 from hullrank.exceptions import ConvergenceWarning, HullrankError, LabelError
-from hullrank.metrics import swapped_pairs
-from hullrank.models.base import RankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.models.base import PairRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.models.pairs import SwappedPairsRanker
 from hullrank.problem.certificate import Certificate, Status
 from hullrank.problem.exact_certificate import ExactCertificate
@@ -31,32 +30,14 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-class _PairChargeRanker(RankerMixin, ScoreLineEstimator):
-    """What both rankers share: checked dense rows, and pair accuracy as the score."""
+class _PairChargeRanker(PairRankerMixin, ScoreLineEstimator):
+    """What both rankers share: checked dense rows."""
 
     def _check(self, X: Any, y: Any, sample_weight: Any, qid: Any) -> tuple[Floats, Indices, Floats, Indices]:
         X = check_rows(self, X, reset=True)
         X = X.toarray() if sp.issparse(X) else X
         codes = encode_labels(y, check_target(X, y)).codes
         return X, codes, check_weights(sample_weight, X), check_queries(qid, X.shape[0])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
-        """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            A pair weighs the product of its samples' weights.
-        qid : array-like of shape (n_samples,), default=None
-            Query ids; only pairs within a query count.
-
-        Returns
-        -------
-        score : float in [0, 1]; NaN with a warning when no pair can be compared
-        """
-        return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
 
 
 class ExactRanker(_PairChargeRanker):

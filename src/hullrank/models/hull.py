@@ -1,21 +1,22 @@
 """Convex-hull ranking (Fung, Rosales and Krishnapuram 2005) on any acyclic order between classes."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
-from hullrank.models._kernel import KERNEL_CONSTRAINTS
-from hullrank.models.base import RankerMixin, fitting
-from hullrank.models.intervals import EQUAL_SCORES, IntervalEstimator, are_crossed, has_collapsed, warn_collapsed
+from hullrank.models._constraints import CLASS_CONSTRAINTS, HardMargin, positive
+from hullrank.models.base import RankerMixin
+from hullrank.models.intervals import IntervalEstimator, are_crossed, warn_collapsed
 from hullrank.order import OrderGraph
-from hullrank.problem.intervals import Charge, IntervalProblem, hull_problem
-
-CHARGES = {"hinge": Charge.HINGE, "squared_hinge": Charge.SQUARED_HINGE}
+from hullrank.problem.charges import LOSSES
+from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.intervals import IntervalProblem, hull_problem
+from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.statement import Solution
 
 
 class ConvexHullRanker(RankerMixin, IntervalEstimator):
@@ -30,8 +31,9 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         Which class lies above which; text such as ``"mild < moderate < severe"`` is read too.
     C : float, default=1.0
         Price of slack, summed over samples (the paper's nu). ``inf`` is the hard margin.
-    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        How a slack is charged.
+    loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
+        How a slack is charged. "logistic" charges log(1 + exp(v)) for a sample that lies v outside its interval
+        (negative inside), and needs no margin: L_hi >= U_lo along every edge.
     intervals : {"proper", "free"}, default="proper"
         ``proper`` keeps L_c <= U_c; ``free`` is the paper's problem, which can collapse on noisy data (with a warning).
     slack : {"sample", "edge"}, default="sample"
@@ -75,6 +77,8 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         Where every class lies on the score line; infinite where nothing lies beyond.
     thresholds_ : ndarray of shape (n_classes - 1,)
         Midpoints between neighbouring intervals; only for total orders.
+    edge_thresholds_ : ndarray of shape (n_edges,)
+        The threshold of every edge, sorted by its lower and then its upper class; only with ``slack="edge"``.
     support_ : ndarray of shape (n_SV,)
         Numbers of the support vectors; this and the next three only with a kernel.
     support_vectors_ : ndarray of shape (n_SV, n_features)
@@ -104,20 +108,17 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
     0.97
     """
 
+    _discrete: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "order": "no_validation",  # type: ignore[dict-item]
-        "C": [Interval(Real, 0, None, closed="right")],
-        "loss": [StrOptions(set(CHARGES))],
+        "C": [positive(), HardMargin()],
+        "loss": [StrOptions(set(LOSSES))],
         "intervals": [StrOptions({"proper", "free"})],
         "slack": [StrOptions({"sample", "edge"})],
         "penalty": [StrOptions({"l2", "l1"})],
-        "classes": ["array-like", None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "norm": [StrOptions({"rkhs", "coefficient"})],
-        **KERNEL_CONSTRAINTS,
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(
@@ -161,45 +162,40 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> "ConvexHullRanker":
-        """Place the classes of y on the score line.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels or numbers; equal values form a class, from two classes up to as many as samples.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Price of each sample's slack; a weight is a repetition.
-
-        Returns
-        -------
-        self : object
-        """
-        labels, order, samples = self._check_samples(X, y, sample_weight, self.order)
-        problem = self._state(order, len(labels.classes))
-        solution = self._solve(problem, order, samples)
-        self._store(labels, order, problem, samples, solution)
-        self._anchors = _anchors(self.intervals_, samples, solution.scores)
-        if self.intervals == "free" and self.slack == "sample" and are_crossed(self.intervals_):
-            warn_collapsed("the interval of a class is crossed; use intervals='proper' or slack='edge', or a larger C")
-        elif has_collapsed(self.intervals_, solution.scores):
-            warn_collapsed(EQUAL_SCORES)
-        return self
-
-    def _state(self, order: OrderGraph, n_classes: int) -> IntervalProblem:
+    def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
         """Proper intervals make the transitive reduction equivalent to the graph itself, and cheaper."""
         proper = self.intervals == "proper" and self.slack == "sample"
         return hull_problem(
-            n_classes,
+            samples.n_classes,
             (order.reduction() if proper else order).codes,
             self.C,
-            charge=CHARGES[self.loss],
-            intervals=self.intervals,  # type: ignore[arg-type]
-            slack=self.slack,  # type: ignore[arg-type]
-            l1=self.penalty == "l1",
+            loss=self.loss,
+            intervals=self.intervals,
+            slack=self.slack,
+            penalty=self.penalty,
         )
+
+    def _store(self, statement: IntervalStatement, solution: Solution) -> None:
+        super()._store(statement, solution)
+        if self.slack == "edge":
+            self.edge_thresholds_ = solution.point.thresholds
+        scores = statement.scores(solution.point) if solution.scores is None else solution.scores
+        self._anchors = _anchors(self.intervals_, statement.samples, scores)
+
+    def _stored_thresholds(self, statement: IntervalStatement) -> NDArray[np.float64]:
+        problem = statement.problem
+        if self.slack == "edge":
+            return self.edge_thresholds_
+        lower, upper = self.intervals_[problem.group_class].T
+        theta = np.empty(problem.n_thresholds)
+        theta[problem.threshold] = np.where(problem.sign > 0, lower, upper)
+        return theta
+
+    def _warn_if_collapsed(self, statement: IntervalStatement, scores: NDArray[np.float64]) -> None:
+        if self.intervals == "free" and self.slack == "sample" and are_crossed(self.intervals_):
+            warn_collapsed("the interval of a class is crossed; use intervals='proper' or slack='edge', or a larger C")
+        else:
+            super()._warn_if_collapsed(statement, scores)
 
     def predict_class(self, X: Any) -> NDArray[Any]:
         """The class whose interval is nearest to the score of each row of X; ties go to the nearer median.

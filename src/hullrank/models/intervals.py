@@ -1,39 +1,131 @@
 """What the class-based estimators share: checked samples in, a certified place for every class out."""
 
 import warnings
-from typing import Any
+from time import perf_counter
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
 
-from hullrank.data import Labels, Samples, check_rows, check_target, check_weights, distinct_labels, encode_labels
+from hullrank.data import (
+    Labels,
+    Samples,
+    check_rows,
+    check_target,
+    check_weight_sizes,
+    check_weights,
+    distinct_labels,
+    encode_labels,
+)
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._kernel import KernelMixin
-from hullrank.models.base import ScoreLineEstimator, warn_unless_converged
+from hullrank.models.base import ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.problem.certificate import Status
+from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.solvers.base import Solution
-from hullrank.solvers.intervals import solve_intervals
+from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.statement import Point, Solution, certificate
+from hullrank.solvers.base import Options
+from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 EQUAL_SCORES = "all scores are equal; use a larger C, or features that say something about y"
 
 
 class IntervalEstimator(KernelMixin, ScoreLineEstimator):
-    """An estimator whose ``fit`` states an `IntervalProblem` over the classes and solves it."""
+    """An estimator whose statement is an interval problem over classes.
+
+    Subclasses say which problem (``_problem``) and how its thresholds are read from the fitted attributes
+    (``_stored_thresholds``).
+    """
+
+    _discrete: ClassVar[bool] = True  # whether labels must be grades rather than real numbers
+    classes: Any
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Learn the score and the place of every class; Ctrl-C keeps the best answer so far.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels or numbers; equal values form a class.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Price of each sample's slack; a weight is a repetition.
+
+        Returns
+        -------
+        self : object
+        """
+        began = perf_counter()
+        statement = self.state(X, y, sample_weight=sample_weight)
+        solution = self._solve(statement)
+        self._store(statement, solution)
+        self._grade(statement, solution, began)
+        return self
+
+    def state(self, X: Any, y: Any, *, sample_weight: Any = None) -> IntervalStatement:
+        """The problem that ``fit`` solves on these data, without solving it.
+
+        A fitted model states what it chose itself (the order of the classes, gamma, an automatic nu or C).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        statement : IntervalStatement
+        """
+        labels, order, samples, positions = self._check_samples(X, y, sample_weight)
+        space = self._space(samples.X, samples.weights)
+        problem = self._problem(order, samples, space)
+        if space is not None and problem.l1:
+            raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")
+        return IntervalStatement(problem, samples, positions, labels.classes, order, space)
+
+    def candidate(self, statement: IntervalStatement) -> Point:
+        """The fitted attributes as a point of the stated problem.
+
+        Parameters
+        ----------
+        statement : IntervalStatement
+            What ``state`` returned for the training data.
+
+        Returns
+        -------
+        point : Point
+        """
+        check_is_fitted(self, "intervals_")
+        return Point(self._stored_coef(statement), self._stored_thresholds(statement))
+
+    def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
+        raise NotImplementedError
+
+    def _stored_thresholds(self, statement: IntervalStatement) -> Floats:
+        raise NotImplementedError
 
     def _check_samples(
-        self, X: Any, y: Any, sample_weight: Any, order: Any = "chain", *, discrete: bool = False
-    ) -> tuple[Labels, OrderGraph, Samples]:
-        """Rows of positive weight with their class, classes in topological order; class weights multiply weights."""
-        X = self._check_gram(check_rows(self, X, reset=True, sparse=self.kernel != "precomputed"))
-        values = check_target(X, y, discrete=discrete and self.classes is None)
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Labels, OrderGraph, Samples, NDArray[np.intp]]:
+        """Rows of positive weight with their class, classes in topological order; class weights multiply weights.
+
+        Last the numbers of these rows in the data as given.
+        """
+        fitted = hasattr(self, "order_")
+        X = self._check_gram(check_rows(self, X, reset=not fitted, sparse=self.kernel != "precomputed"))
+        values = check_target(X, y, discrete=self._discrete and self.classes is None)
         weights = check_weights(sample_weight, X)
-        self._rows = kept = np.flatnonzero(weights)
+        kept = np.flatnonzero(weights)
         if len(kept) < len(weights):
             X, values, weights = self._take(X, kept), values[kept], weights[kept]
+        order = self.order_ if fitted else getattr(self, "order", "chain")
         labels, graph = _place_labels(y, values, self.classes, order)
         if len(labels.classes) < 2:
             raise LabelError(
@@ -50,33 +142,59 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
                     "weights must be positive and finite"
                 )
             weights = weights * per_class[labels.codes]
-        return labels, graph, Samples(X, labels.codes, weights, len(labels.classes))
+            check_weight_sizes(weights, "sample_weight times class_weight", kept)
+        return labels, graph, Samples(X, labels.codes, weights, len(labels.classes)), kept
 
-    def _solve(self, problem: IntervalProblem, order: OrderGraph, samples: Samples) -> Solution:
+    def _solve(self, statement: IntervalStatement) -> Solution:
         """Solve the problem; a hard margin on inseparable data is an error that names a violated pair."""
-        if self._has_kernel:
-            solution = self._solve_with_kernel(problem, samples)
-        else:
-            solution = solve_intervals(problem, samples, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose)
-        if solution.certificate.status is Status.NOT_SEPARABLE:
-            raise NotSeparableError(_violated_pair(order, samples, self._rows, solution.scores))
-        warn_unless_converged(
-            solution.certificate, self.tol, "standardise the features, lower C, or raise max_iter or tol"
-        )
+        options = Options(self.tol, self.max_iter, self.verbose, self.cache_size)
+        solution = solve(statement, options, self._warm_start_for(statement))
+        if solution.status is Status.NOT_SEPARABLE:
+            raise NotSeparableError(_violated_pair(statement, solution))
         return solution
 
-    def _store(
-        self, labels: Labels, order: OrderGraph, problem: IntervalProblem, samples: Samples, solution: Solution
-    ) -> None:
+    def _store(self, statement: IntervalStatement, solution: Solution) -> None:
         """The fitted attributes that all class-based estimators have."""
-        self.classes_ = labels.classes
-        self.order_ = order
-        self._store_weights(samples, solution.coef)
-        self.intervals_ = class_intervals(problem, solution.thresholds, len(labels.classes))
-        if order.is_total:
+        samples = statement.samples
+        self.classes_ = statement.classes
+        self.order_ = statement.order
+        self._store_weights(statement, samples.X, solution.point.coef, samples.rows)
+        if statement.space is not None:
+            codes = samples.codes[np.searchsorted(statement.positions, self.support_)]
+            self.n_support_ = np.bincount(codes, minlength=samples.n_classes)
+        self.intervals_ = class_intervals(statement.problem, solution.point.thresholds, samples.n_classes)
+        if statement.order.is_total:
             self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2
-        self.n_iter_ = solution.certificate.iterations
-        self.certificate_ = solution.certificate
+        self.n_iter_ = solution.iterations
+        if getattr(self, "warm_start", False):
+            self._warm = _shape(statement), solution.start if solution.start is not None else solution.point
+
+    def _grade(self, statement: IntervalStatement, solution: Solution, began: float) -> None:
+        """The certificate of what was stored, and the warnings that it asks for."""
+        point = self.candidate(statement)
+        scores = statement.scores(point) if solution.scores is None else solution.scores
+        grade = statement.grade(point, solution.evidence, scores)
+        self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
+        warn_unless_converged(self.certificate_, self.tol)
+        self._warn_if_collapsed(statement, scores)
+
+    def _warn_if_collapsed(self, statement: IntervalStatement, scores: Floats) -> None:
+        if has_collapsed(self.intervals_, scores):
+            warn_collapsed(EQUAL_SCORES)
+
+    def _warm_start_for(self, statement: IntervalStatement) -> Any:
+        """Where the last fit ended, if ``warm_start`` asks for it and rows and classes are as many as then."""
+        if not getattr(self, "warm_start", False) or not hasattr(self, "_warm"):
+            return None
+        shape, start = self._warm
+        return start if shape == _shape(statement) else None
+
+
+def _shape(statement: IntervalStatement) -> tuple[Any, ...]:
+    """What two problems must have in common for the solution of one to start the other."""
+    problem, samples = statement.problem, statement.samples
+    width = samples.X.shape[1] if statement.space is None else -1
+    return tuple(samples.starts.tolist()), width, problem.n_groups, len(problem.up), problem.charge.name
 
 
 def _place_labels(y: Any, values: NDArray[Any], classes: Any, order: Any) -> tuple[Labels, OrderGraph]:
@@ -133,8 +251,12 @@ def warn_collapsed(cure: str) -> None:
     warnings.warn(f"the ranking has collapsed: {cure}", CollapsedRankingWarning, stacklevel=5)
 
 
-def _violated_pair(order: OrderGraph, samples: Samples, rows: NDArray[np.intp], scores: Floats) -> str:
+def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     """The two samples along an edge that overlap most in the best soft direction, by their numbers in X."""
+    scores = statement.scores(solution.point)
+    space = statement.space
+    span = f", where {space.span}," if space is not None and space.is_approximate else ""
+    order, samples, rows = statement.order, statement.samples, statement.positions
     members = np.split(samples.rows, samples.starts[1:-1])
     top = np.array([each[np.argmax(scores[each])] for each in members])
     bottom = np.array([each[np.argmin(scores[each])] for each in members])
@@ -142,7 +264,7 @@ def _violated_pair(order: OrderGraph, samples: Samples, rows: NDArray[np.intp], 
     worst = np.argmax(scores[top[below]] - scores[bottom[above]])
     lo, hi = below[worst], above[worst]
     return (
-        f"C=inf asks for a hard margin, but the data cannot be separated: for instance row {rows[top[lo]]} "
+        f"C=inf asks for a hard margin, but the data cannot be separated{span}: for instance row {rows[top[lo]]} "
         f"(class {order.labels[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {order.labels[hi]!r}) "
         "together with all others; use a finite C"
     )

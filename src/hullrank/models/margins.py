@@ -1,23 +1,20 @@
 """Ordinal classification with ordered thresholds and a fixed margin (Shashua and Levin 2002)."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
+import numpy as np
+from numpy.typing import NDArray
 
-from hullrank.models._kernel import KERNEL_CONSTRAINTS
-from hullrank.models.base import OrdinalClassifierMixin, fitting
-from hullrank.models.intervals import EQUAL_SCORES, IntervalEstimator, has_collapsed, warn_collapsed
-from hullrank.problem.intervals import Charge, fixed_margin_problem
-
-CHARGES = {"hinge": Charge.HINGE, "squared_hinge": Charge.SQUARED_HINGE}
-SOLVER_CONSTRAINTS: dict[str, list[Any]] = {
-    "classes": ["array-like", None],
-    **KERNEL_CONSTRAINTS,
-    "tol": [Interval(Real, 0, None, closed="neither")],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "verbose": ["verbose"],
-}
+from hullrank._sklearn import StrOptions
+from hullrank.data import Samples
+from hullrank.models._constraints import CLASS_CONSTRAINTS, HardMargin, positive
+from hullrank.models.base import OrdinalClassifierMixin
+from hullrank.models.intervals import IntervalEstimator
+from hullrank.order import OrderGraph
+from hullrank.problem.charges import LOSSES
+from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.intervals import IntervalProblem, fixed_margin_problem
+from hullrank.problem.kernel_space import KernelSpace
 
 
 class MarginClassifier(OrdinalClassifierMixin, IntervalEstimator):
@@ -40,8 +37,10 @@ class FixedMarginClassifier(MarginClassifier):
     ----------
     C : float, default=1.0
         Price of slack, summed over samples. ``inf`` is the hard margin.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        How a slack is charged.
+    loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
+        How a slack is charged. "logistic" charges log(1 + exp(-z)) for a score that lies z on the right side of a
+        threshold, without a margin: with two classes logistic regression, with ``thresholds="all"`` and "immediate"
+        the all-threshold and immediate-threshold models of Rennie and Srebro.
     thresholds : {"immediate", "all"}, default="immediate"
         Whether a sample pays at the thresholds of its own class only, or at every threshold.
     classes : sequence of labels, default=None
@@ -49,7 +48,7 @@ class FixedMarginClassifier(MarginClassifier):
     class_weight : dict or "balanced", default=None
         Weights of the classes, multiplied with the sample weights.
     warm_start : bool, default=False
-        With a kernel, start from where the last fit ended (another C or gamma, the same samples).
+        Start from where the last fit ended (another C or gamma, the same samples).
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -98,6 +97,7 @@ class FixedMarginClassifier(MarginClassifier):
     References
     ----------
     A. Shashua, A. Levin: Ranking with large margin principle: two approaches. NIPS 2002.
+    J. D. M. Rennie, N. Srebro: Loss functions for preference levels. IJCAI workshop, 2005.
     W. Chu, S. S. Keerthi: Support vector ordinal regression. Neural Computation 19, 2007.
 
     Examples
@@ -111,12 +111,12 @@ class FixedMarginClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="right")],
-        "loss": [StrOptions(set(CHARGES))],
+        "C": [positive(), HardMargin()],
+        "loss": [StrOptions(set(LOSSES))],
         "thresholds": [StrOptions({"immediate", "all"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "warm_start": ["boolean"],
-        **SOLVER_CONSTRAINTS,
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(
@@ -154,27 +154,8 @@ class FixedMarginClassifier(MarginClassifier):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> "FixedMarginClassifier":
-        """Learn the score and the thresholds.
+    def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
+        return fixed_margin_problem(samples.n_classes, self.C, loss=self.loss, thresholds=self.thresholds)
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Price of each sample's slack; a weight is a repetition.
-
-        Returns
-        -------
-        self : object
-        """
-        labels, order, samples = self._check_samples(X, y, sample_weight, discrete=True)
-        problem = fixed_margin_problem(
-            len(labels.classes), self.C, charge=CHARGES[self.loss], thresholds=self.thresholds  # type: ignore[arg-type]
-        )  # fmt: skip
-        solution = self._solve(problem, order, samples)
-        self._store(labels, order, problem, samples, solution)
-        if has_collapsed(self.intervals_, solution.scores):
-            warn_collapsed(EQUAL_SCORES)
-        return self
+    def _stored_thresholds(self, statement: IntervalStatement) -> NDArray[np.float64]:
+        return self.thresholds_

@@ -1,23 +1,28 @@
 """Rankers over pairs of samples: all pairs without storing one, or a few random pairs of every sample."""
 
-from numbers import Integral, Real
+from numbers import Integral
+from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
-from hullrank.metrics import swapped_pairs
-from hullrank.models._kernel import KERNEL_CONSTRAINTS, NYSTROEM_RANK, KernelMixin
-from hullrank.models.base import RankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
-from hullrank.problem.kernels import Gram, resolve_gamma
+from hullrank.models._constraints import KERNEL_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
+from hullrank.models._kernel import KernelMixin
+from hullrank.models.base import PairRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.problem.charges import LOSSES, charge_named
+from hullrank.problem.kernel_factor import NYSTROEM_RANK
 from hullrank.problem.pair_sets import Pairs
-from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
-from hullrank.solvers.pairs_kernel import solve_kernel_pairs
-from hullrank.solvers.pairs_newton import solve_pairs
+from hullrank.problem.pair_statement import PairStatement
+from hullrank.problem.pairs import every_pair, random_pairs
+from hullrank.problem.statement import Point, certificate
+from hullrank.solvers.base import Options
+from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,81 +30,60 @@ Ints = NDArray[np.int64]
 GRAM_ROWS = 20_000  # rows up to which a kernel matrix is factored whole; it then takes 3.2 GB
 
 
-class PairRanker(KernelMixin, RankerMixin, ScoreLineEstimator):
+class PairRanker(KernelMixin, PairRankerMixin, ScoreLineEstimator):
     """What rankers over pairs share: the linear or kernel problem over some pairs, solved and stored."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "C": [positive()],
+        "loss": [StrOptions(set(LOSSES))],
         **{name: KERNEL_CONSTRAINTS[name] for name in ("approximation", "kernel", "gamma", "degree", "coef0")},
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
+        **SOLVER_CONSTRAINTS,
     }
+
+    def candidate(self, statement: PairStatement) -> Point:
+        """The fitted attributes as a point of the stated problem.
+
+        Parameters
+        ----------
+        statement : PairStatement
+            What ``state`` returned for the training data.
+
+        Returns
+        -------
+        point : Point
+        """
+        check_is_fitted(self, "n_iter_")
+        return Point(self._stored_coef(statement))
 
     def _check(self, X: Any, y: Any, qid: Any) -> tuple[Any, Ints, Ints]:
         """Rows, targets as codes, query codes."""
-        X = self._check_gram(check_rows(self, X, reset=True, sparse=self.kernel != "precomputed"))
+        fitted = hasattr(self, "n_iter_")
+        X = self._check_gram(check_rows(self, X, reset=not fitted, sparse=self.kernel != "precomputed"))
         codes = encode_labels(y, check_target(X, y)).codes
         return X, codes, check_queries(qid, X.shape[0])
 
-    def _learn(self, X: Any, weights: Floats, rows: Ints, pairs: Pairs) -> None:
-        """Solve over the pairs among ``rows`` of X, and store the answer."""
-        for name in ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_", "gamma_"):
-            if hasattr(self, name):
-                delattr(self, name)
-        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "verbose": self.verbose}
-        if self._has_kernel:
-            rank = NYSTROEM_RANK if isinstance(self.approximation, str) else self.approximation
-            gram = self._pair_gram(X, weights).take(rows)
-            solution = solve_kernel_pairs(gram, pairs, C=float(self.C), loss=self.loss, rank=rank, **options)
-            self._store_expansion(X, rows, solution.coef)
-        else:
-            part = X if len(rows) == X.shape[0] else X[rows]
-            solution = solve_pairs(PairProblem(part, pairs, float(self.C), self.loss), **options)
-            self.coef_ = solution.coef
-        self.certificate_ = solution.certificate
-        self.n_iter_ = solution.certificate.iterations
-        warn_unless_converged(
-            solution.certificate, self.tol, "standardise the features, lower C, or raise max_iter or tol"
-        )
-
-    def _pair_gram(self, X: Any, weights: Floats) -> Gram:
-        """The kernel between all samples; only those of ``rows`` are used, but all count for gamma."""
-        if self.approximation is None and X.shape[0] > GRAM_ROWS:
+    def _statement(self, X: Any, weights: Floats, rows: Ints, pairs: Pairs) -> PairStatement:
+        """The problem over the pairs among ``rows`` of X; all rows count for gamma."""
+        if self._has_kernel and self.approximation is None and X.shape[0] > GRAM_ROWS:
             raise HullrankError(
                 f"the exact kernel problem factors a matrix of {X.shape[0]} rows (at most {GRAM_ROWS}); set "
                 f"approximation, for instance approximation={NYSTROEM_RANK}, to use that many samples as a basis"
             )
-        if self.kernel == "precomputed":
-            return Gram(X, "precomputed")
-        self.gamma_ = resolve_gamma(self.gamma, X, weights)
-        return Gram(X, self.kernel, self.gamma_, self.degree, self.coef0)
+        space = self._space(X, weights, rows)
+        part = X if len(rows) == X.shape[0] else X[rows]
+        return PairStatement(part, pairs, float(self.C), charge_named(self.loss), rows, space)
 
-    def _store_expansion(self, X: Any, rows: Ints, coef: Floats) -> None:
-        used = np.flatnonzero(coef)
-        self.support_ = rows[used]
-        self.dual_coef_ = coef[used][None, :]
-        self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
-        self.n_support_ = np.array([len(used)])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
-        """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            A pair weighs the product of its samples' weights.
-        qid : array-like of shape (n_samples,), default=None
-            Query ids; only pairs within a query count.
-
-        Returns
-        -------
-        score : float in [0, 1]; NaN with a warning when no pair can be compared
-        """
-        return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
+    def _learn(self, statement: PairStatement, began: float) -> None:
+        """Solve, store, and grade what was stored."""
+        solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))
+        coef = solution.point.coef
+        self._store_weights(statement, statement.X, coef, np.arange(len(coef)))
+        if statement.space is not None:
+            self.n_support_ = np.array([len(self.support_)])
+        self.n_iter_ = solution.iterations
+        grade = statement.grade(self.candidate(statement), solution.evidence)
+        self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
+        warn_unless_converged(self.certificate_, self.tol)
 
 
 class SwappedPairsRanker(PairRanker):
@@ -115,8 +99,8 @@ class SwappedPairsRanker(PairRanker):
     C : float, default=1.0
         Price of the mean pair, so that it means the same for every number of samples. `hullrank.problem.pairs` has the
         functions that convert the C of the paper, of svm_rank and of liblinear.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        How a pair within the margin is charged.
+    loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
+        How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     query_weight : {"pairs", "equal"}, default="pairs"
         Whether every pair counts alike, or every query.
     approximation : int or "nystroem", default=None
@@ -130,7 +114,7 @@ class SwappedPairsRanker(PairRanker):
         Degree of the poly kernel.
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
-    tol : float, default=1e-4
+    tol : float, default=1e-6
         Relative gap at which the solver stops.
     max_iter : int, default=200
         Most Newton steps.
@@ -164,7 +148,7 @@ class SwappedPairsRanker(PairRanker):
     >>> ranker = SwappedPairsRanker(C=1000).fit(X, y)
     >>> round(ranker.score(X, y), 2)
     0.75
-    >>> ranker.certificate_.relative_gap <= 1e-4
+    >>> ranker.certificate_.relative_gap <= 1e-6
     True
     """
 
@@ -184,7 +168,7 @@ class SwappedPairsRanker(PairRanker):
         gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        tol: float = 1e-4,
+        tol: float = 1e-6,
         max_iter: int = 200,
         verbose: int = 0,
     ) -> None:
@@ -219,11 +203,27 @@ class SwappedPairsRanker(PairRanker):
         -------
         self : object
         """
+        began = perf_counter()
+        self._learn(self.state(X, y, sample_weight=sample_weight, qid=qid), began)
+        return self
+
+    def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> PairStatement:
+        """The problem that ``fit`` solves on these data, without solving it; a fitted model has its own gamma.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        qid : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        statement : PairStatement
+        """
         X, codes, query = self._check(X, y, qid)
         weights = check_weights(sample_weight, X)
-        rows, pairs = every_pair(codes, query, weights, self.query_weight)
-        self._learn(X, weights, rows, pairs)
-        return self
+        return self._statement(X, weights, *every_pair(codes, query, weights, self.query_weight))
 
 
 class SampledPairsRanker(PairRanker):
@@ -239,8 +239,8 @@ class SampledPairsRanker(PairRanker):
         Pairs to draw for every sample.
     C : float, default=1.0
         Price of the mean pair.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        How a pair within the margin is charged.
+    loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
+        How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
     approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
@@ -292,7 +292,7 @@ class SampledPairsRanker(PairRanker):
         gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        tol: float = 1e-4,
+        tol: float = 1e-6,
         max_iter: int = 200,
         verbose: int = 0,
     ) -> None:
@@ -325,9 +325,26 @@ class SampledPairsRanker(PairRanker):
         -------
         self : object
         """
-        X, codes, query = self._check(X, y, qid)
+        began = perf_counter()
         fixed = isinstance(self.random_state, Integral)
         self.seed_ = int(self.random_state if fixed else check_random_state(self.random_state).randint(2**31 - 1))
-        rows, pairs = random_pairs(codes, query, self.pairs_per_sample, np.random.RandomState(self.seed_))
-        self._learn(X, np.ones(X.shape[0]), rows, pairs)
+        self._learn(self.state(X, y, qid=qid), began)
         return self
+
+    def state(self, X: Any, y: Any, *, qid: Any = None) -> PairStatement:
+        """The problem over the pairs that ``seed_`` draws (or, before a fit, ``random_state``), without solving it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        qid : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        statement : PairStatement
+        """
+        X, codes, query = self._check(X, y, qid)
+        draw = check_random_state(getattr(self, "seed_", self.random_state))
+        rows, pairs = random_pairs(codes, query, self.pairs_per_sample, draw)
+        return self._statement(X, np.ones(X.shape[0]), rows, pairs)

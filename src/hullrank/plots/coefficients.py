@@ -5,9 +5,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
 from hullrank.plots._style import FAINT, VIOLATOR, axes_or_new, class_colours, plain, short
-from hullrank.plots.placement import final_step
 
 
 class CoefficientDisplay:
@@ -31,7 +31,7 @@ class CoefficientDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, *, names: Any = None, top: int = 20, ax: Any = None) -> Self:
         """Draw the weights of a fitted linear estimator, or of a pipeline that ends in one."""
-        model = final_step(estimator)
+        model = unwrap(estimator).model
         coef = getattr(model, "coef_", None)
         if coef is None:
             raise HullrankError(f"{type(model).__name__} has no weights (coef_): it is not linear, or not fitted")

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
 from hullrank.plots._style import INK, axes_or_new, class_colours, plain, short
-from hullrank.plots.placement import Placement, final_step, place, place_by
+from hullrank.plots.placement import Placement, place, place_by
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +66,7 @@ class MarginDisplay:
             rows = type(X)(dict(zip(columns, rows.T, strict=True)))
         scores = np.asarray(estimator.score_samples(rows)).reshape(first.shape)
         placed = place_by(estimator, X, y)
-        support = getattr(final_step(estimator), "support_", None)
+        support = getattr(unwrap(estimator).model, "support_", None)
         return cls(
             X=points,
             placement=placed,

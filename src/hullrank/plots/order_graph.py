@@ -6,11 +6,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError, UndefinedMetricWarning
 from hullrank.metrics import swapped_pairs
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.plots._style import FAINT, INK, axes_or_new, class_colours, short
-from hullrank.plots.placement import final_step, place
+from hullrank.plots.placement import place
 
 Floats = NDArray[np.float64]
 _STEP = 1.7  # from level to level; classes of one level are 1 apart, and boxes are about 0.8 wide
@@ -66,9 +67,9 @@ class OrderGraphDisplay:
         cls, estimator: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None, ax: Any = None
     ) -> Self:
         """Draw the order of a fitted estimator; with X and y also how well it is kept along every edge."""
-        order = getattr(final_step(estimator), "order_", None)
+        order = getattr(unwrap(estimator).model, "order_", None)
         if order is None:
-            raise HullrankError(f"{type(final_step(estimator)).__name__} has no order graph; use from_predictions")
+            raise HullrankError(f"{type(unwrap(estimator).model).__name__} has no order graph; use from_predictions")
         if X is None:
             return cls(order=order).plot(ax=ax)
         return cls.from_predictions(y, estimator.score_samples(X), order=order, sample_weight=sample_weight, ax=ax)

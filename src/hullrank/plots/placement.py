@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank._pipelines import unwrap
 from hullrank.data import check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
 
@@ -77,7 +78,7 @@ def place(
 
 def place_by(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Placement:
     """The placement that a fitted estimator (or a pipeline that ends in one) gives to X."""
-    return place(y, estimator.score_samples(X), sample_weight=sample_weight, **bounds_of(final_step(estimator)))
+    return place(y, estimator.score_samples(X), sample_weight=sample_weight, **bounds_of(unwrap(estimator).model))
 
 
 def bounds_of(model: Any) -> dict[str, Any]:
@@ -86,14 +87,6 @@ def bounds_of(model: Any) -> dict[str, Any]:
     if classes is None:
         return {}
     return {name: getattr(model, f"{name}_", None) for name in ("classes", "thresholds", "intervals")}
-
-
-def final_step(estimator: Any) -> Any:
-    """The model itself, out of pipelines, searches and calibrators."""
-    for inner in ("best_estimator_", "estimator_"):
-        if hasattr(estimator, inner):
-            return final_step(getattr(estimator, inner))
-    return final_step(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
 
 
 def _encode(y: Any, values: NDArray[Any], classes: Any) -> Any:

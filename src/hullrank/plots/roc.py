@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import auc, roc_curve
 
+from hullrank._pipelines import unwrap
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.plots._style import FAINT, axes_or_new, class_colours, plain, short
-from hullrank.plots.placement import final_step, place
+from hullrank.plots.placement import place
 
 Curve = tuple[str, NDArray[np.float64], NDArray[np.float64], float]
 
@@ -48,7 +49,7 @@ class RocDisplay:
         cls, estimator: Any, X: Any, y: Any, *, order: Any = None, sample_weight: Any = None, ax: Any = None
     ) -> Self:
         """Draw the curves of a fitted estimator along its own order, or another one."""
-        model = final_step(estimator)
+        model = unwrap(estimator).model
         if order is None:
             order = getattr(model, "order_", "chain")
         if isinstance(order, str) and hasattr(model, "classes_"):

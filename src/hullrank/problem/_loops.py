@@ -1,5 +1,6 @@
 """The pass over the rows of an interval problem that the certificate needs; arrays only (see ``RowLayout.table``)."""
 
+from math import log
 from typing import Any
 
 from hullrank._jit import njit
@@ -11,16 +12,19 @@ Array = Any
 def move_multipliers(
     table: Array, sign: Array, charge: int, cost: Array, a: Array, tau: Array, coef: Array, per_group: Array
 ) -> Any:
-    """Move a by tau * room, where room = min(a, v), v = 1 - sum a (hinge; half of it for a shared slack) or a.
+    """Move a by tau * room, where room = min(a, v) with v = 1 - sum a where multipliers end at 1 (hinge, logistic; half
+    of it for a shared slack), and a elsewhere.
 
     Fills coef[k] = sum of sign * alpha over the sample's rows and per_group = (sums of alpha, sums of cost * room);
-    returns the conjugate of the squared charge, sum (sum_bundle alpha)^2 / (4 cost).
+    returns the sum of cost * conjugate(sum_bundle a): (sum a)^2 / 4 for the squared hinge, the entropy for the logistic
+    charge.
     """
     for k in range(len(coef)):
         coef[k] = 0.0
     for g in range(len(sign)):
         per_group[0, g] = 0.0
         per_group[1, g] = 0.0
+    bounded = charge == 0 or charge == 3
     conjugate = 0.0
     for b in range(len(table)):
         start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
@@ -30,16 +34,16 @@ def move_multipliers(
             c = cost[first + i]
             x = a[row + i]
             y = a[partner_row + i] if h >= 0 else 0.0
-            room = share * max(0.0, 1.0 - x - y) if charge == 0 else 1e300
+            room = share * max(0.0, 1.0 - x - y) if bounded else 1e300
             x += tau[g] * min(x, room)
             if h >= 0:
                 y += tau[h] * min(y, room)
-                room = share * max(0.0, 1.0 - x - y) if charge == 0 else 1e300
+                room = share * max(0.0, 1.0 - x - y) if bounded else 1e300
                 a[partner_row + i] = y
                 per_group[0, h] += c * y
                 per_group[1, h] += c * min(y, room)
                 coef[start + i] += sign[h] * c * y
-            elif charge == 0:
+            elif bounded:
                 room = max(0.0, 1.0 - x)
             a[row + i] = x
             per_group[0, g] += c * x
@@ -47,4 +51,6 @@ def move_multipliers(
             coef[start + i] += sign[g] * c * x
             if charge == 1:
                 conjugate += 0.25 * c * (x + y) * (x + y)
+            elif charge == 3 and 0.0 < x < 1.0:
+                conjugate += c * (x * log(x) + (1.0 - x) * log(1.0 - x))
     return conjugate

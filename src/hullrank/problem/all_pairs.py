@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data.queries import ranks_within
-from hullrank.problem.pair_sets import EPSILON, Floats, Ints, ListedPairs, PairsAt, Ramp
+from hullrank.problem.charges import Charge
+from hullrank.problem.pair_sets import EPSILON, Floats, Ints, ListedPairs, PairsAt, Ramp, Smooth
+
+if TYPE_CHECKING:
+    from hullrank.problem.separated_pairs import SeparatedPairs
 
 _BELOW = np.triu(np.ones((8, 8)), 1)
 
@@ -67,7 +71,7 @@ class AllPairs:
 
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
-        order, first, _ = self._groups()
+        order, first, _ = self.by_rank
         start = self.starts[self.query[order]]
         partners = first - start  # rows of lower rank stand before the own rank
         hi = np.repeat(np.arange(len(order)), partners)
@@ -77,7 +81,7 @@ class AllPairs:
 
     def draw(self, per_row: int, random_state: np.random.RandomState) -> ListedPairs:
         """``per_row`` pairs of every row with random rows of other rank in its query, all of one weight."""
-        order, first, size = self._groups()
+        order, first, size = self.by_rank
         query = self.query[order]
         others = np.diff(self.starts)[query] - size
         drawn = self.starts[query] + random_state.randint(0, others, size=(per_row, len(order)))
@@ -87,7 +91,8 @@ class AllPairs:
         weights = np.full(len(one), 1.0 / len(one))
         return ListedPairs(np.where(above, one, other), np.where(above, other, one), weights, len(order))
 
-    def _groups(self) -> tuple[Ints, Ints, Ints]:
+    @cached_property
+    def by_rank(self) -> tuple[Ints, Ints, Ints]:
         """Rows sorted by (query, rank); for every place the first place of the same rank, and how many share it."""
         order = np.lexsort((self.rank, self.query))
         rank, query = self.rank[order], self.query[order]
@@ -101,8 +106,9 @@ def pairs_per_query(rank: Ints, query: Ints, n_ranks: Ints, weights: NDArray[np.
     first = np.cumsum(n_ranks) - n_ranks
     groups = np.zeros(int(n_ranks.sum()), dtype=weights.dtype)
     np.add.at(groups, first[query] + rank, weights)
+    groups = groups.astype(np.longdouble) if groups.dtype.kind == "f" else groups  # sums of all queries are subtracted
     before = np.cumsum(groups) - groups
-    return np.add.reduceat(groups * (before - np.repeat(before[first], n_ranks)), first)
+    return np.add.reduceat(groups * (before - np.repeat(before[first], n_ranks)), first).astype(weights.dtype)
 
 
 def comparable(
@@ -186,6 +192,21 @@ class _SortedAt:
         lower, higher = self._partner_sums(margin, v)
         lower += higher
         return self.weights * (v * lower[0] - lower[1])
+
+    def smooth(self, charge: Charge) -> Smooth:
+        return self._separated.smooth(charge)
+
+    def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
+        return self._separated.laplacian(charge, v)
+
+    def smooth_gram(self, charge: Charge, X: Any) -> Floats:
+        return self._separated.gram(charge, X)
+
+    @cached_property
+    def _separated(self) -> "SeparatedPairs":
+        from hullrank.problem.separated_pairs import SeparatedPairs
+
+        return SeparatedPairs(self.pairs, self._unsorted(self.centred))
 
     def gram(self, low: float, high: float, X: Any) -> Floats:
         """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows."""

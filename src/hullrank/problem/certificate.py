@@ -9,19 +9,28 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
-from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout
-from hullrank.problem.pairs import PairCharge, PairProblem
 
 Floats = NDArray[np.float64]
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Status(StrEnum):
-    """How a solve ended."""
+    """How a fit ended: ``converged`` exactly where the graded gap is at most the tolerance.
+
+    ``precision``: the solver came to its end, but the last digits of the data do not allow the tolerance.
+    ``approximated``: what is left of the gap is what restricting the functions to the span of some samples may cost.
+    ``failed``: the two sides of the certificate contradict each other, so that the lower bound is not shown.
+    """
 
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
     STALLED = "stalled"
+    PRECISION = "precision"
+    APPROXIMATED = "approximated"
+    FAILED = "failed"
     INTERRUPTED = "interrupted"
     NOT_SEPARABLE = "not_separable"
     PROVEN_OPTIMAL = "proven_optimal"
@@ -34,7 +43,7 @@ class Certificate:
     """Objective, lower bound, and the gap between them.
 
     ``relative_gap`` = (primal - dual) / max(|primal|, |dual|, floor); ``floor`` is what counts as zero where both
-    vanish. ``scope`` says which problem the bound is for, where that is not the one stated.
+    vanish, and ``cause`` says why the gap was not closed.
     """
 
     primal: float
@@ -46,7 +55,7 @@ class Certificate:
     n_order_constraints: int
     residuals: Mapping[str, float] = field(default_factory=dict)
     floor: float = 0.0
-    scope: str = "the stated problem"
+    cause: str = ""
 
     @property
     def gap(self) -> float:
@@ -68,8 +77,8 @@ class Certificate:
         ]
         if self.residuals:
             lines.append("  residuals    " + ", ".join(f"{name} {value:.1g}" for name, value in self.residuals.items()))
-        if self.scope != "the stated problem":
-            lines.append(f"  scope        {self.scope}")
+        if self.cause:
+            lines.append(f"  cause        {self.cause}")
         return "\n".join(lines)
 
 
@@ -85,17 +94,22 @@ def relative_gap(primal: float, dual: float, floor: float = 0.0) -> float:
 class CertifiedPoint:
     """Both objectives of an interval problem at a repaired point.
 
-    ``coef`` holds sum of sign * alpha per (class-sorted) sample, so that w = X'coef at the optimum; ``scale`` is what
-    the weights and thresholds of a hard margin must be multiplied by to be feasible (1 otherwise).
+    ``coef`` holds sum of sign * alpha per (class-sorted) sample, so that w = X'coef at the optimum; ``noise`` estimates
+    what rounding may do to the two objectives (the dual one has already been lowered by it); ``violation`` is the
+    largest slack of a hard margin (0 otherwise), and ``scale`` what weights and thresholds must be multiplied by
+    for the primal objective to hold: more than 1 for a hard margin, 0 where a homogeneous problem has nothing better
+    than 0.
     """
 
     primal: float
     dual: float
     floor: float
+    noise: float
     thresholds: Floats
     multipliers: Floats
     order_multipliers: Floats
     coef: Floats
+    violation: float
     scale: float
     residuals: Mapping[str, float]
 
@@ -109,13 +123,13 @@ def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, sco
     """Sum of cost * charge(violation) over the slacks; for a hard margin the largest violation."""
     sign = layout.spread(problem.sign)
     violation = layout.spread(problem.offsets(theta)) - sign * scores[layout.row_sample]
-    slack = np.maximum(violation, 0.0)
     if layout.shares_slacks:
-        slack = np.zeros(layout.n_slacks)
-        np.maximum.at(slack, layout.row_slack, violation)
+        largest = np.full(layout.n_slacks, -np.inf)
+        np.maximum.at(largest, layout.row_slack, violation)
+        violation = largest
     if problem.charge is Charge.HARD:
-        return float(slack.max(initial=0.0))
-    return float(layout.cost @ (slack if problem.charge is Charge.HINGE else slack * slack))
+        return max(float(violation.max(initial=0.0)), 0.0)
+    return float(layout.cost @ problem.charge.value(violation))
 
 
 def certify_intervals(
@@ -131,18 +145,20 @@ def certify_intervals(
 ) -> CertifiedPoint:
     """Grade a candidate of an interval problem; X enters through the scores and two penalties only.
 
-    ``penalty`` is that of the weights (1/2 |w|^2, or |w|_1), ``dual_penalty(coef)`` that of X'coef (1/2 |X'coef|^2, or
-    |X'coef|_inf). ``multipliers`` are divided by the row's cost. They are first repaired to satisfy the flow on the
-    thresholds: group factors tau with linear + N'((F, t) + (W, t) tau) = 0, least in the metric of the room W, which
-    is (N' diag(W, t) N) lam = residual, tau = -N lam. Thresholds are repaired to satisfy the order constraints.
-    ``unit`` is rms|x|: where the optimum is 0 the gap is measured against 1/2 1e-12 (sum alpha * unit)^2.
+    ``penalty`` is that of the weights, ``dual_penalty(coef)`` that of X'coef (see ``Penalty``). ``multipliers`` are
+    divided by the row's cost. They are first repaired to satisfy the flow on the thresholds: group factors tau with
+    linear + N'((F, t) + (W, t) tau) = 0, least in the metric of the room W, which is (N' diag(W, t) N) lam = residual,
+    tau = -N lam. What the repair leaves lowers the dual by at most its size times the reach of the thresholds.
+    Thresholds are repaired to satisfy the order constraints. ``unit`` is rms|x|: where the optimum is 0 the gap is
+    measured against 1/2 1e-12 (sum alpha * unit)^2.
     """
     from hullrank.problem._loops import move_multipliers
 
     theta = problem.raise_thresholds(thresholds)
     lost = total_charge(problem, layout, theta, scores)
-    scale = 1.0
-    if problem.charge is Charge.HARD:
+    hard = problem.charge is Charge.HARD
+    scale, violation = 1.0, lost if hard else 0.0
+    if hard:
         scale = 1 / (1 - 2 * lost) if lost < 0.5 else float("inf")
         primal = penalty * (scale if problem.l1 else scale * scale)
     else:
@@ -153,12 +169,12 @@ def certify_intervals(
     tau = np.zeros(problem.n_groups)
     for turn in range(4):
         conjugate = move_multipliers(
-            layout.table, problem.sign, int(problem.charge), layout.cost, a, tau, coef, per_group
+            layout.table, problem.sign, problem.charge.code, layout.cost, a, tau, coef, per_group
         )
         residual = problem.linear + problem.flow(totals) - problem.order_adjoint(t)
         size = max(totals.max(initial=0.0), np.abs(problem.linear).max(initial=0.0))
         off = float(np.abs(residual).max(initial=0.0))
-        if turn == 3 or off <= 1e-14 * size:
+        if turn == 3 or not off > 1e-14 * size:
             break
         move = np.clip(_least_repair(problem, np.concatenate([room, t]), residual), -1, 1)
         tau, t = move[: problem.n_groups], t * (1 + move[problem.n_groups :])
@@ -166,16 +182,35 @@ def certify_intervals(
     gain = float(problem.offset @ totals + problem.gap @ t)
     shrink = 1 / max(1.0, dual_size) if problem.l1 else 1.0
     loss = conjugate if problem.l1 else conjugate + dual_size
-    dual = shrink * gain - shrink**2 * loss if off <= 1e-9 * size else -float("inf")
-    floor = 1e-12 * float(layout.cost.sum())
-    if problem.homogeneous:  # w = 0 has objective 0; what rounding puts below the bound is no better
-        floor = 0.5e-12 * (float(totals.sum()) * unit) ** 2
-        primal = primal if primal < -1e-3 * floor and dual < 0.5 * primal else 0.0
-    residuals = {
-        "flow": off / size if size else 0.0,
-        "violation": float(lost) if problem.charge is Charge.HARD else 0.0,
-    }
-    return CertifiedPoint(float(primal), float(dual), floor, theta, a, t, coef, float(scale), residuals)
+    floor = 0.0
+    if problem.homogeneous:
+        drive = float(totals.sum()) * unit
+        floor = 1e-6 * drive if problem.penalty is Penalty.BALL else 0.5e-12 * drive**2
+        digits = 8 * EPSILON * (lost + float(np.abs(problem.linear) @ np.abs(theta)))
+        if not primal < -max(1e-3 * floor, digits):  # no better than w = 0 with all thresholds at 0
+            primal, scale = 0.0, 0.0
+    steep = max(dual_size, 0.0) * (1 if problem.penalty is Penalty.BALL else 2)
+    rounding = abs(gain) + abs(conjugate) + steep + float(totals.sum()) * unit * np.sqrt(steep) / 8
+    unbalanced = float(np.abs(residual).sum()) * (_reach(problem, theta, scores) if scale > 0 else 0.0)
+    dual = shrink * (gain - unbalanced) - shrink**2 * loss - EPSILON * rounding
+    if not (np.isfinite(dual) and off <= 1e-9 * size):
+        dual = -float("inf")
+    if problem.homogeneous and not dual < 0.5 * primal:  # what rounding puts below the bound is no better than w = 0
+        primal, scale = 0.0, 0.0
+    noise = unbalanced + EPSILON * rounding
+    noise += EPSILON * (abs(penalty) + lost * (not hard) + float(np.abs(problem.linear) @ np.abs(theta)))
+    residuals = {"flow": off / size if size else 0.0, "violation": violation}
+    return CertifiedPoint(
+        float(primal), float(dual), floor, float(noise), theta, a, t, coef, violation, scale, residuals
+    )
+
+
+def _reach(problem: IntervalProblem, theta: Floats, scores: Floats) -> float:
+    """How far from their middle the thresholds of an optimum may lie: about as far as scores and thresholds do here."""
+    inner = theta[: problem.n_thresholds]
+    ends = [np.min(scores, initial=np.inf), np.max(scores, initial=-np.inf), inner.min(), inner.max()]
+    rho = abs(theta[-1]) if problem.has_rho else 0.0
+    return float(max(ends) - min(ends) + rho + problem.gap.max(initial=0.0))
 
 
 def _least_repair(problem: IntervalProblem, room: Floats, residual: Floats) -> Floats:
@@ -192,22 +227,3 @@ def _least_repair(problem: IntervalProblem, room: Floats, residual: Floats) -> F
         return np.zeros(len(room))
     tau = -(N @ lam)
     return tau if np.isfinite(tau).all() else np.zeros(len(room))
-
-
-def pair_bounds(problem: PairProblem, w: Floats, charge: PairCharge) -> tuple[float, float]:
-    """Objective of a pair problem at w, and a lower bound from the multipliers that ``charge`` gives to the pairs.
-
-    They are feasible by construction, and with u = sum alpha_ij (x_i - x_j) = -X'coef the duality gap is
-    1/2 |w - u|^2 plus the complementarity of the pairs: a sum without cancellation, rounding errors of u included.
-    """
-    apart = float(np.linalg.norm(w + problem.X.T @ charge.coef)) + charge.noise
-    primal = 0.5 * float(w @ w) + problem.exact_charge(charge)
-    return primal, primal - 0.5 * apart**2 - charge.complementarity
-
-
-def kernel_remainder(multipliers: Floats, residual: Floats) -> float:
-    """How much lower the dual objective may lie for a kernel matrix K than for its factor L L'.
-
-    With E = K - L L' >= 0 that is 1/2 v'Ev <= 1/2 (sum |v_i| sqrt(E_ii))^2, where w(alpha) = L'v.
-    """
-    return 0.5 * float(np.abs(multipliers) @ np.sqrt(residual)) ** 2

@@ -12,24 +12,27 @@ A *bundle* is one group, or two groups of one class whose rows share their slack
     min  penalty(w) + linear.(theta, rho) + sum_slacks cost * charge(xi)
     s.t. the rows, xi >= 0, and the order constraints theta[up] - theta[low] >= gap     (low = -1: theta[up] >= gap)
 
-with penalty 1/2 |w|^2 or |w|_1 and charge xi, xi^2, or xi = 0 (hard margin). Its dual, with one multiplier alpha per
-row and t per order constraint, maximises
+with penalty 1/2 |w|^2, |w|_1 or |w| <= 1 and a charge of ``charges``. Its dual, with one multiplier alpha per row and t
+per order constraint, maximises
 
-    offset.alpha + gap.t - 1/2 |X'(sign alpha)|^2 - [squared charge] sum (sum_bundle alpha)^2 / (4 cost)
-    s.t. alpha, t >= 0, [hinge] sum_bundle alpha <= cost, and the flow on thresholds linear + E'(sign alpha) = G't
+    offset.alpha + gap.t - 1/2 |X'(sign alpha)|^2 - sum_slacks cost * conjugate(sum_bundle alpha / cost)
+    s.t. alpha, t >= 0, sum_bundle alpha <= cost * largest, and the flow on thresholds linear + E'(sign alpha) = G't
 
 where E'(sign alpha) sums over the rows of each threshold (for rho: all rows) and G theta = theta[up] - theta[low].
-With the L1 penalty the quadratic term gives way to |X'(sign alpha)|_inf <= 1.
+With the L1 penalty the quadratic term gives way to |X'(sign alpha)|_inf <= 1, with the ball to -|X'(sign alpha)|.
 """
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+
+from hullrank.exceptions import HullrankError
+from hullrank.problem.charges import Charge, priced_charge
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,12 +40,25 @@ _FEW = 20  # order constraints that are gone through faster than tested all at o
 DENSE_INCIDENCE = 20_000  # entries up to which the incidence matrix is kept dense
 
 
-class Charge(IntEnum):
-    """What a slack costs."""
+class Penalty(StrEnum):
+    """What is charged for the weights: 1/2 |w|^2, |w|_1, or nothing inside the ball |w| <= 1."""
 
-    HINGE = 0
-    SQUARED_HINGE = 1
-    HARD = 2
+    L2 = "l2"
+    L1 = "l1"
+    BALL = "ball"
+
+    def of(self, w: Floats) -> float:
+        """The penalty of the weights; infinite outside the ball by more than rounding."""
+        if self is Penalty.L1:
+            return float(np.abs(w).sum())
+        square = float(w @ w)
+        return 0.5 * square if self is Penalty.L2 else (0.0 if square <= 1 + 1e-12 else np.inf)
+
+    def dual_of(self, u: Floats) -> float:
+        """What u = X'(sign alpha) costs the dual: 1/2 |u|^2, |u|_inf (which must be at most 1), or |u|."""
+        if self is Penalty.L1:
+            return float(np.abs(u).max(initial=0.0))
+        return 0.5 * float(u @ u) if self is Penalty.L2 else float(np.sqrt(u @ u))
 
 
 @dataclass(frozen=True)
@@ -65,7 +81,17 @@ class IntervalProblem:
     charge: Charge
     cost: float
     has_rho: bool = False
-    l1: bool = False
+    penalty: Penalty = Penalty.L2
+
+    @property
+    def l1(self) -> bool:
+        """Whether the penalty is |w|_1."""
+        return self.penalty is Penalty.L1
+
+    @property
+    def shares_slacks(self) -> bool:
+        """Whether some bundle has two groups, whose rows share their slack."""
+        return bool((self.bundles[:, 1] >= 0).any())
 
     @property
     def n_groups(self) -> int:
@@ -151,25 +177,32 @@ def hull_problem(
     edges: ArrayLike,
     C: float,
     *,
-    charge: Charge = Charge.SQUARED_HINGE,
-    intervals: Literal["proper", "free"] = "proper",
-    slack: Literal["sample", "edge"] = "sample",
-    l1: bool = False,
+    loss: str = "squared_hinge",
+    intervals: str = "proper",
+    slack: str = "sample",
+    penalty: str = "l2",
 ) -> IntervalProblem:
     """Convex-hull ranking, Fung et al. (26)-(28) in interval form.
 
     Class c lies in [L_c, U_c], L_hi - U_lo >= 1 along every edge, and a sample's slack is how far it lies outside.
     ``proper`` adds L_c <= U_c; ``edge`` gives every edge its own threshold t and slacks, s >= t + 1/2 for hi and
-    s <= t - 1/2 for lo.
+    s <= t - 1/2 for lo. A charge without a margin (logistic) has 0 in place of 1.
     """
+    charge = priced_charge(loss, C)
+    if slack == "sample" and intervals == "free" and charge is Charge.LOGISTIC:
+        raise HullrankError(
+            "loss='logistic' has no slack that the two sides of a free interval could share; use intervals='proper' "
+            "or slack='edge'"
+        )
     lo, hi = np.asarray(edges, dtype=np.int64).reshape(-1, 2).T
     by_class = np.lexsort((hi, lo))
     lo, hi = lo[by_class], hi[by_class]
     if slack == "edge":
         e = np.arange(len(lo))
         return _problem(
-            np.stack([hi, lo], 1).ravel(), np.tile([1.0, -1.0], len(e)), np.repeat(e, 2), 0.5, C, charge, l1=l1
-        )
+            np.stack([hi, lo], 1).ravel(), np.tile([1.0, -1.0], len(e)), np.repeat(e, 2), charge.margin / 2, C,
+            charge, penalty=Penalty(penalty),
+        )  # fmt: skip
     classes = np.arange(n_classes)
     has_lower, has_upper = np.isin(classes, hi), np.isin(classes, lo)
     number = np.cumsum(np.stack([has_lower, has_upper], 1).ravel()).reshape(-1, 2) - 1
@@ -194,22 +227,24 @@ def hull_problem(
         bundles=bundles,
         up=np.concatenate([upper[proper], lower[hi]])[order],
         low=np.concatenate([lower[proper], upper[lo]])[order],
-        gap=np.concatenate([np.zeros(len(proper)), np.ones(len(lo))])[order],
-        l1=l1,
+        gap=np.concatenate([np.zeros(len(proper)), np.full(len(lo), charge.margin)])[order],
+        penalty=Penalty(penalty),
     )
 
 
 def fixed_margin_problem(
-    n_classes: int, C: float, *, charge: Charge = Charge.HINGE, thresholds: Literal["immediate", "all"] = "immediate"
+    n_classes: int, C: float, *, loss: str = "hinge", thresholds: str = "immediate"
 ) -> IntervalProblem:
     """Fixed margin, Shashua and Levin (2)-(5): s >= b_{c-1} + 1 - xi and s <= b_c - 1 + xi, with b_0 <= b_1 <= ...
 
-    ``all`` gives every sample a row for every threshold (Chu and Keerthi's implicit constraints).
+    ``all`` gives every sample a row for every threshold (Chu and Keerthi's implicit constraints). A charge without a
+    margin (logistic) has 0 in place of 1.
     """
+    charge = priced_charge(loss, C)
     if thresholds == "all":
         j, k = np.divmod(np.arange((n_classes - 1) * n_classes), n_classes)
-        return _problem(k, np.where(k > j, 1.0, -1.0), j, 1.0, C, charge)
-    return _chain_problem(n_classes, 1.0, C, charge)
+        return _problem(k, np.where(k > j, 1.0, -1.0), j, charge.margin, C, charge)
+    return _chain_problem(n_classes, charge.margin, C, charge)
 
 
 def nu_row_weight(per_class: NDArray[Any]) -> float:
@@ -240,7 +275,7 @@ def nu_margin_problem(n_classes: int, nu: float, row_weight: float) -> IntervalP
 
 
 def sum_of_margins_problem(n_classes: int, C: float) -> IntervalProblem:
-    """Sum of margins, Shashua and Levin (14)-(20), with + 1/2 |w|^2 in place of |w| <= 1 (same direction).
+    """Sum of margins, Shashua and Levin (14)-(20): |w| <= 1.
 
     theta = a_0, b_0, a_1, b_1, ... with a_j <= b_j <= a_{j+1}; class j lies below a_j, class j + 1 above b_j.
     """
@@ -257,6 +292,7 @@ def sum_of_margins_problem(n_classes: int, C: float) -> IntervalProblem:
         low=j[:-1],
         gap=np.zeros(q - 1),
         linear=np.tile([1.0, -1.0], q // 2),
+        penalty=Penalty.BALL,
     )
 
 
@@ -289,14 +325,13 @@ def _problem(
     gap: ArrayLike = (),
     linear: Floats | None = None,
     has_rho: bool = False,
-    l1: bool = False,
+    penalty: Penalty = Penalty.L2,
 ) -> IntervalProblem:
     n_groups = len(sign)
     threshold = np.asarray(threshold, dtype=np.int64)
     if bundles is None:
         bundles = np.full((n_groups, 2), -1)
         bundles[:, 0] = np.arange(n_groups)
-    hard = np.isinf(C)
     return IntervalProblem(
         group_class=np.asarray(group_class, dtype=np.int64),
         sign=sign,
@@ -307,8 +342,8 @@ def _problem(
         low=np.asarray(low, dtype=np.int64),
         gap=np.asarray(gap, dtype=np.float64),
         linear=np.zeros(threshold.max(initial=-1) + 1) if linear is None else linear,
-        charge=Charge.HARD if hard else charge,
-        cost=1.0 if hard else float(C),
+        charge=charge,
+        cost=1.0 if charge is Charge.HARD else float(C),
         has_rho=has_rho,
-        l1=l1,
+        penalty=penalty,
     )

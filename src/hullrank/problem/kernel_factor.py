@@ -20,7 +20,9 @@ from hullrank.problem.kernels import Gram
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
+NYSTROEM_RANK = 1000  # pivots of approximation="nystroem"
 _NEGLIGIBLE = 1e-13  # of the largest diagonal entry
+_DIGITS = 64 * float(np.finfo(np.float64).eps)  # of the largest entry: what rounding may do to any entry
 
 
 @dataclass(frozen=True)
@@ -45,21 +47,30 @@ class KernelFactor:
         return coef
 
 
+def basis_size(approximation: int | str | None) -> int | None:
+    """The number of pivots that an estimator's parameter ``approximation`` asks for; None is as many as there are."""
+    return NYSTROEM_RANK if isinstance(approximation, str) else approximation
+
+
 def factor_kernel(gram: Gram, rank: int | None = None) -> KernelFactor:
     """L to rounding error, or on at most ``rank`` pivots (Nystroem's approximation).
 
-    With ``rank`` the pivots are chosen among four times as many random samples.
+    With ``rank`` the pivots are chosen among four times as many samples, drawn by what they are and not by where they
+    stand, so that the order of the samples does not matter.
     """
     m = len(gram)
     rank = m if rank is None else min(rank, m)
     whole = rank == m
-    drawn = np.arange(m) if whole else np.sort(np.random.default_rng(0).choice(m, min(m, 4 * rank), replace=False))
+    drawn = np.arange(m) if whole else np.argsort(gram.hashes(), kind="stable")[: 4 * rank]
     K = _columns(gram.take(drawn), None)
+    noise = (
+        64 * float(np.finfo(np.float64).eps) * float(np.abs(K).max(initial=0.0))
+    )  # of entries, before they are moved
     central = int(np.argmin(K.diagonal() - 2 * K.mean(axis=1)))
     _move(K, central, central)
     K[central, central] = 2 * max(float(K.diagonal().max()), np.finfo(np.float64).tiny)
     diagonal = K.diagonal().copy()
-    chosen, L = _cholesky(K, diagonal) if whole else _pivoted_cholesky(K, diagonal)
+    chosen, L = _cholesky(K, diagonal, noise) if whole else _pivoted_cholesky(K, diagonal, noise)
     chosen = chosen[:rank]
     pivots, R, centre = drawn[chosen], L[chosen, : len(chosen)], int(drawn[central])
     if not whole:
@@ -85,22 +96,26 @@ def _move(K: Floats, row: int, column: int) -> None:
     K -= K[[row]]
 
 
-def _cholesky(K: Floats, diagonal: Floats) -> tuple[Ints, Floats]:
+def _cholesky(K: Floats, diagonal: Floats, noise: float) -> tuple[Ints, Floats]:
     """All samples as pivots where K is safely positive definite, which is much faster, else complete pivoting."""
     L, failed = dpotrf(K.T, lower=1, clean=1)
-    if not failed and float(L.diagonal().min()) ** 2 > _NEGLIGIBLE * float(diagonal.max()):
+    if not failed and float(L.diagonal().min()) ** 2 > max(_NEGLIGIBLE * float(diagonal.max()), noise):
         return np.arange(len(K)), np.ascontiguousarray(L)
-    return _pivoted_cholesky(K, diagonal)
+    return _pivoted_cholesky(K, diagonal, noise)
 
 
-def _pivoted_cholesky(K: Floats, diagonal: Floats) -> tuple[Ints, Floats]:
-    """Pivots, the most telling first, and L = K[:, P] R^-T up to a negligible remainder."""
+def _pivoted_cholesky(K: Floats, diagonal: Floats, noise: float) -> tuple[Ints, Floats]:
+    """Pivots, the most telling first, and L = K[:, P] R^-T up to a negligible remainder.
+
+    ``noise`` is the rounding error of an entry: smaller pivots mean nothing.
+    """
     m, largest = len(K), float(diagonal.max())
-    factor, order, r, _ = dpstrf(K.T, lower=1, tol=max(m * 2.3e-16, _NEGLIGIBLE) * largest, overwrite_a=1)
+    negligible = max(max(m * 2.3e-16, _NEGLIGIBLE) * largest, noise)
+    factor, order, r, _ = dpstrf(K.T, lower=1, tol=negligible, overwrite_a=1)
     pivots = order.astype(np.intp) - 1
     L = np.empty((m, r))
     L[pivots] = np.tril(factor[:, :r])
-    if (diagonal - np.einsum("ij,ij->i", L, L)).min() < -1e-8 * largest:
+    if (diagonal - np.einsum("ij,ij->i", L, L)).min() < -max(1e-8 * largest, m * noise):
         raise KernelError(
             "the kernel is not positive semidefinite on these samples, so the ranking has no finite optimum; use a "
             "kernel such as 'rbf', or a precomputed matrix with its negative eigenvalues set to zero"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
@@ -22,6 +23,7 @@ Array = NDArray[Any]
 Kernel = str | Callable[[Any, Any], ArrayLike]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 _BLOCK_BYTES = 1 << 21
+_WIDE = 1e4  # exponent of rbf over the whole range of the data beyond which kernel values come from differences
 
 
 def resolve_gamma(gamma: float | str, X: Any, sample_weight: ArrayLike | None = None) -> float:
@@ -83,11 +85,15 @@ class KernelBlocks:
         compiled: bool = False,
     ) -> None:
         _check_parameters(kernel, gamma, degree)
+        if kernel == "rbf":
+            X, Y = _centrable(X), (None if X is Y else _centrable(Y))
+            Y = X if Y is None else Y
         self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
         self.compiled = compiled
         self.dtype = np.dtype(dtype)
         self.shape = X.shape[0], (X.shape[1] if kernel == "precomputed" else Y.shape[0])
-        self._left, self._right = _factors(X, Y, kernel, gamma, self.dtype)
+        self.by_distance = kernel == "laplacian" or (kernel == "rbf" and _is_wide(Y, gamma))
+        self._left, self._right = (X, Y) if self.by_distance else _factors(X, Y, kernel, gamma, self.dtype)
 
     def against(self, columns: Array) -> "KernelBlocks":
         """Values against some rows of Y."""
@@ -109,7 +115,7 @@ class KernelBlocks:
     @property
     def _products(self) -> bool:
         """Whether values come from products of the two sides, the right one by column."""
-        return self.kernel != "laplacian" and not callable(self.kernel)
+        return not (self.by_distance or callable(self.kernel))
 
     @property
     def exponential(self) -> bool:
@@ -131,7 +137,10 @@ class KernelBlocks:
             shape = left.shape[0], self.shape[1]
             block[...] = _checked(self.kernel(left, self._right), shape, "the kernel function", self.dtype)
         else:
-            _multiply(block, left, self._right, self.kernel, self.gamma)
+            if self.by_distance:
+                _measure(block, left, self._right, self.kernel, self.gamma)
+            else:
+                _multiply(block, left, self._right)
             if not raw:
                 _shape_values(block, self.kernel, self.gamma, self.degree, self.coef0, self.compiled)
 
@@ -177,6 +186,19 @@ class Gram:
         """The matrix of the given samples, in their order; ``changes`` are other fields."""
         X = self.X[np.ix_(rows, rows)] if self.kernel == "precomputed" else _rows_of(self.X, rows)
         return replace(self, X=X, **changes)
+
+    def hashes(self) -> NDArray[np.uint64]:
+        """A number per sample that depends on its values alone, not on where it stands; as good as random."""
+        X = np.sort(self.X, axis=1) if self.kernel == "precomputed" else self.X
+        values, columns = (X.data, X.indices) if sparse.issparse(X) else (X.ravel(), np.arange(X.size) % X.shape[1])
+        bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)
+        odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        mixed = np.append((bits ^ (bits >> np.uint64(29))) * odd[columns], np.uint64(0))
+        starts = X.indptr[:-1] if sparse.issparse(X) else np.arange(X.shape[0]) * X.shape[1]
+        sums = np.add.reduceat(mixed, starts)
+        if sparse.issparse(X):
+            sums[np.diff(X.indptr) == 0] = 0
+        return (sums ^ (sums >> np.uint64(32))) * odd[0]
 
     def diagonal(self) -> NDArray[np.float64]:
         """The values k(x, x)."""
@@ -253,8 +275,8 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
         apart = X - mean
         apart *= apart
         return float((weight @ apart).sum())
-    deviations = X.multiply(X).sum(axis=1) - 2 * mean * X.sum(axis=1)  # sum of (x - mean)^2 - mean^2, zeros included
-    return max(0.0, float(weight @ np.asarray(deviations).ravel()) + mean * mean)
+    stored = np.repeat(weight, np.diff(X.indptr))  # the weights of the entries that are not left out as zeros
+    return float(stored @ (X.data - mean) ** 2) + max(0.0, 1.0 - float(stored.sum())) * mean * mean
 
 
 def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any]:
@@ -264,7 +286,7 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
     """
     if kernel == "precomputed":
         return _checked(X, None, "the precomputed kernel", dtype), None
-    if kernel == "laplacian" or callable(kernel):
+    if callable(kernel):
         return X, Y
     if kernel != "rbf":
         return X.astype(dtype), Y.astype(dtype).T if sparse.issparse(Y) else np.ascontiguousarray(Y.T, dtype=dtype)
@@ -299,10 +321,29 @@ def _rows_of(X: Any, rows: Array) -> Any:
     return X.take(rows, axis=0) if isinstance(X, np.ndarray) else X[rows]
 
 
-def _multiply(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> None:
+def _centrable(X: Any) -> Any:
+    """Sparse rows with few zeros as an array: distances between rows that were not centred lose digits."""
+    return X.toarray() if sparse.issparse(X) and 3 * X.nnz > X.shape[0] * X.shape[1] else X
+
+
+def _is_wide(Y: Any, gamma: float) -> bool:
+    """Whether exponents of rbf are so large that products of rows, which cancel, lose digits that differences keep."""
+    if sparse.issparse(Y):
+        return False
+    return gamma * float(np.square(np.ptp(Y, axis=0), dtype=np.float64).sum()) > _WIDE if len(Y) else False
+
+
+def _measure(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> None:
+    """Exponents from distances between rows."""
     if kernel == "laplacian":
-        np.multiply(manhattan_distances(left, right), -gamma, out=block, casting="same_kind")
-    elif isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        distances = manhattan_distances(left, right)
+    else:
+        distances = cdist(left.toarray() if sparse.issparse(left) else left, right, "sqeuclidean")
+    np.multiply(distances, -gamma, out=block, casting="same_kind")
+
+
+def _multiply(block: Array, left: Any, right: Any) -> None:
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
         np.matmul(left, right, out=block)
     else:
         block[...] = safe_sparse_dot(left, right, dense_output=True)

@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.problem.charges import Charge
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -33,6 +35,18 @@ class Ramp(NamedTuple):
     noise: float
 
 
+class Smooth(NamedTuple):
+    """Sums over all pairs of a smooth charge phi of the violation -d.
+
+    ``value`` sums omega phi, and ``coef`` omega phi' by sample, added for the lower sample of a pair and subtracted for
+    the higher: the gradient of ``value`` in the scores. ``noise`` estimates the sum of the errors in ``coef``.
+    """
+
+    value: float
+    coef: Floats
+    noise: float
+
+
 class PairsAt(Protocol):
     """The pairs at given scores; d < margin is always computed as s_i < s_j + margin."""
 
@@ -47,6 +61,15 @@ class PairsAt(Protocol):
 
     def gram(self, low: float, high: float, X: Any) -> Floats:
         """X'LX as an array."""
+
+    def smooth(self, charge: Charge) -> Smooth:
+        """All pairs charged smoothly."""
+
+    def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
+        """L v with L = sum omega phi''(-d) (e_i - e_j)(e_i - e_j)' over all pairs."""
+
+    def smooth_gram(self, charge: Charge, X: Any) -> Floats:
+        """X'LX for the same L, as an array."""
 
 
 class Pairs(Protocol):
@@ -112,9 +135,24 @@ class _ListedAt:
         inside = np.where(self._within(low, high), self.pairs.weights, 0.0)
         return -self.pairs.by_sample(inside * (v[self.pairs.hi] - v[self.pairs.lo]))
 
+    def smooth(self, charge: Charge) -> Smooth:
+        weights, v = self.pairs.weights, -self.differences
+        coef = self.pairs.by_sample(weights * charge.derivative(v))
+        return Smooth(float(weights @ charge.value(v)), coef, EPSILON * float(np.abs(self.lo).max(initial=1.0)))
+
+    def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
+        weights = self.pairs.weights * charge.curvature(-self.differences)
+        return -self.pairs.by_sample(weights * (v[self.pairs.hi] - v[self.pairs.lo]))
+
+    def smooth_gram(self, charge: Charge, X: Any) -> Floats:
+        return self._gram(np.arange(len(self.hi)), self.pairs.weights * charge.curvature(-self.differences), X)
+
     def gram(self, low: float, high: float, X: Any) -> Floats:
         inside = np.flatnonzero(self._within(low, high))
-        m, weights = self.pairs.n_rows, self.pairs.weights[inside]
+        return self._gram(inside, self.pairs.weights[inside], X)
+
+    def _gram(self, inside: Ints, weights: Floats, X: Any) -> Floats:
+        m = self.pairs.n_rows
         violated = sp.csr_array((weights, (self.pairs.hi[inside], self.pairs.lo[inside])), shape=(m, m))
         degree = (violated.sum(axis=0) + violated.sum(axis=1))[:, None]
         if sp.issparse(X):

@@ -6,29 +6,30 @@ Samples i with score s_i = w.x_i, target and query; (i, j) is a pair when both b
 target. Its weight is omega_ij = a_i a_j, scaled so that all weights sum to 1, and its difference d_ij = s_i - s_j.
 The problem (the ranking SVM; in u = 2w the one-slack problem (9) of the swapped-pairs SVM) is
 
-    min  P(w) = 1/2 |w|^2 + C sum_pairs omega_ij charge(1 - d_ij),      charge(z) = max(0, z) or max(0, z)^2
+    min  P(w) = 1/2 |w|^2 + C sum_pairs omega_ij charge(margin - d_ij),      margin 1 (logistic: 0)
 
-Its dual maximises sum alpha - 1/2 |sum alpha_ij (x_i - x_j)|^2 over 0 <= alpha_ij <= C omega_ij (hinge), or over
-alpha >= 0 with - sum alpha_ij^2 / (4 C omega_ij) added (squared hinge).
+Its dual maximises margin sum alpha - 1/2 |sum alpha_ij (x_i - x_j)|^2 - sum C omega_ij conjugate(alpha_ij / C omega_ij)
+over 0 <= alpha_ij <= C omega_ij largest (see ``charges``).
 
 A *ramp* from margin ``low`` to ``high`` is r_ij = min(max(0, high - d_ij), high - low). Everything follows from ramps:
 the squared hinge has alpha = 2 C omega r with low = -inf, high = 1; the hinge smoothed over a window of width h around
-the margin (Huber hinge) has alpha = C omega r / h with low, high = 1 -+ h/2, which is feasible for the hinge itself.
+the margin (Huber hinge) has alpha = C omega r / h with low, high = 1 -+ h/2, which is feasible for the hinge itself. A
+smooth charge needs none: its multipliers are alpha = C omega charge'(-d).
 """
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.exceptions import NoComparablePairError
 from hullrank.problem.all_pairs import AllPairs, comparable
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import Penalty
 from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, Pairs, PairsAt
-
-Loss = Literal["hinge", "squared_hinge"]
+from hullrank.problem.rows import ArrayRows
 
 LISTED_PAIRS = 100_000  # up to here listing the pairs costs less than loading the compiled loops
 
@@ -52,41 +53,76 @@ class PairCharge(NamedTuple):
 class PairProblem:
     """Rows, their pairs, and the charge of a pair within the margin."""
 
-    X: Any
+    rows: ArrayRows
     pairs: Pairs
     C: float
-    loss: Loss
+    charge: Charge
+    penalty: ClassVar[Penalty] = Penalty.L2
+    shares_slacks: ClassVar[bool] = False
 
-    def charge(self, at: PairsAt, width: float) -> PairCharge:
+    def charged(self, at: PairsAt, width: float) -> PairCharge:
         """All pairs charged at given scores, the hinge smoothed over a window of ``width``.
 
-        The multipliers of the squared hinge are its gradient, hence complementary. In the window of the smoothed hinge
-        alpha = C omega a and z = h (a - 1/2) with 0 <= a <= 1, so a pair adds C omega h (max(0, a - 1/2) - a^2 + a/2),
-        which is at most C omega h / 16, and at most C omega h a (1 - a) / 2.
+        The multipliers of the squared hinge and of a smooth charge are its gradient, hence complementary. In the window
+        of the smoothed hinge alpha = C omega a and z = h (a - 1/2) with 0 <= a <= 1, so a pair adds
+        C omega h (max(0, a - 1/2) - a^2 + a/2), which is at most C omega h / 16, and at most C omega h a (1 - a) / 2.
         """
+        if self.charge.smooth:
+            all_of = at.smooth(self.charge)
+            noise = self.C * all_of.noise * self.longest_row
+            return PairCharge(self.C * all_of.value, self.C * all_of.coef, 0.0, noise, at)
         low, high, factor = self.window(width)
         ramp = at.ramp(low, high)
-        loose = self.C * width * min(ramp.inside / 16, ramp.spread / 2) if self.loss == "hinge" else 0.0
+        loose = self.C * width * min(ramp.inside / 16, ramp.spread / 2) if self.charge is Charge.HINGE else 0.0
         noise = factor * ramp.noise * self.longest_row
         return PairCharge(factor / 2 * ramp.square, factor * ramp.coef, loose, noise, at)
 
     @cached_property
     def longest_row(self) -> float:
-        """Largest distance of a row of X from their mean."""
-        X = self.X
-        centre = np.asarray(X.mean(axis=0)).ravel()
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
-        return float(np.max(squares - 2 * (X @ centre) + centre @ centre, initial=0.0)) ** 0.5
+        """Largest distance of a row from their mean."""
+        return self.rows.longest
 
     def window(self, width: float) -> tuple[float, float, float]:
-        """The margins (low, high) of the ramp, and the factor that turns it into multipliers."""
-        if self.loss == "squared_hinge":
+        """The margins (low, high) of the ramp of a kinked charge, and the factor that turns it into multipliers."""
+        if self.charge is Charge.SQUARED_HINGE:
             return -np.inf, 1.0, 2 * self.C
         return 1 - width / 2, 1 + width / 2, self.C / width
 
+    def curve(self, at: PairsAt, width: float, v: Floats) -> Floats:
+        """The second derivative of the (smoothed) charge in the scores, times v."""
+        if self.charge.smooth:
+            return self.C * at.smooth_laplacian(self.charge, v)
+        low, high, slope = self.window(width)
+        return slope * at.laplacian(low, high, v)
+
+    def curvature(self, at: PairsAt, width: float, rows: ArrayRows) -> Floats:
+        """The second derivative of the (smoothed) charge in the weights; the pairs are those among ``rows``."""
+        if self.charge.smooth:
+            return self.C * at.smooth_gram(self.charge, rows.X)
+        low, high, slope = self.window(width)
+        return slope * at.gram(low, high, rows.X)
+
+    def guessed_diagonal(self, at: PairsAt, width: float) -> float:
+        """About the second derivative in one weight, per unit of its column's variance."""
+        if self.charge.smooth:
+            return 2 * self.C * 0.25
+        low, high, slope = self.window(width)
+        return 2.0 * slope * at.ramp(low, high).inside
+
     def exact_charge(self, charge: PairCharge) -> float:
         """The charge without smoothing."""
-        return charge.value if self.loss == "squared_hinge" else self.C * charge.at.hinge()[0]
+        return self.C * charge.at.hinge()[0] if self.charge is Charge.HINGE else charge.value
+
+
+def pair_bounds(problem: PairProblem, w: Floats, charge: PairCharge) -> tuple[float, float]:
+    """Objective of a pair problem at w, and a lower bound from the multipliers that ``charge`` gives to the pairs.
+
+    They are feasible by construction, and with u = sum alpha_ij (x_i - x_j) = -X'coef the duality gap is
+    1/2 |w - u|^2 plus the complementarity of the pairs: a sum without cancellation, rounding errors of u included.
+    """
+    apart = float(np.linalg.norm(w + problem.rows.adjoint(charge.coef))) + charge.noise
+    primal = 0.5 * float(w @ w) + problem.exact_charge(charge)
+    return primal, primal - 0.5 * apart**2 - charge.complementarity
 
 
 def every_pair(targets: NDArray[Any], query: Ints, weights: Floats, query_weight: str = "pairs") -> tuple[Ints, Pairs]:

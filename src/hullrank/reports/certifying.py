@@ -1,22 +1,21 @@
 """Whether the certificate of a fitted model holds: nothing that the model claims is taken on trust."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from hullrank.exact.portfolio import solve_exact
-from hullrank.exact.relaxation import relax
-from hullrank.exact.statement import join_rows
 from hullrank.exceptions import HullrankError
 from hullrank.problem.certificate import relative_gap
 from hullrank.problem.statistics import RankStatistic
-from hullrank.reports.lower_bound import LowerBound, bound_intervals, bound_pairs
 from hullrank.reports.objective import recomputed_objective
-from hullrank.reports.restated import restate_intervals, restate_pairs
+from hullrank.solvers.base import Options
+from hullrank.solvers.solve import solve
 
 _SAME = 1e-6  # of the claimed objective: more is another model, or other data
+_FINER = 0.1  # of the tolerance, to which the lower bound is computed
 
 
 @dataclass(frozen=True)
@@ -33,49 +32,59 @@ class Verdict:
 
 
 def certify(
-    model: Any, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None, time_limit: float | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    qid: Any = None,
+    tol: float = 1e-6,
+    time_limit: float | None = None,
 ) -> Verdict:
     """Recompute the objective of ``model`` on its training data, and bound it by a solve that starts from the model.
 
-    ``time_limit`` (exact models: seconds for the proof) defaults to that of the model.
+    Any estimator with the methods ``state`` and ``candidate`` can be certified. ``tol`` is the relative gap that must
+    hold, whatever the model was fitted to; ``time_limit`` (exact models: seconds for the proof) defaults to that of the
+    model.
     """
-    if not hasattr(model, "certificate_"):
+    if not (hasattr(model, "state") and hasattr(model, "candidate")):
         raise HullrankError(f"{type(model).__name__} carries no certificate: it is a baseline that proves nothing")
     if hasattr(model.certificate_, "upper_bound"):
         return _certify_exact(model, X, y, sample_weight, qid, time_limit or model.time_limit)
-    objective, claimed = recomputed_objective(model, X, y, sample_weight, qid), model.certificate_
+    given = {"sample_weight": sample_weight, "qid": qid}
+    statement = model.state(X, y, **{name: value for name, value in given.items() if value is not None})
+    point, claimed = model.candidate(statement), model.certificate_
+    scores = model.score_samples(X)[statement.positions]
+    objective = recomputed_objective(statement, point, scores)
     facts = {"objective in the file": claimed.primal, "objective recomputed": objective}
-    noise = _SAME * max(abs(claimed.primal), abs(claimed.dual)) + 1e-300
-    if not claimed.dual - noise <= objective <= claimed.primal + noise:
+    if not abs(objective - claimed.primal) <= _SAME * max(abs(claimed.primal), abs(objective)) + 1e-300:
         return Verdict(facts, "the objective is not the one in the file; the data or the model differ from the fit")
-    return _judge(model, facts, objective, _lower_bound(model, X, y, sample_weight, qid, objective))
-
-
-def _lower_bound(model: Any, X: Any, y: Any, sample_weight: Any, qid: Any, objective: float) -> LowerBound:
-    name = type(model).__name__
-    if name == "LinearRelaxationRanker":
-        rows = join_rows(*clone(model)._check(X, y, sample_weight, qid))
-        return LowerBound(relax(rows, model.epsilon, start=model.coef_).dual)
-    if name in ("SwappedPairsRanker", "SampledPairsRanker"):
-        return bound_pairs(restate_pairs(model, X, y, sample_weight, qid))
-    return bound_intervals(restate_intervals(model, X, y, sample_weight), objective)
-
-
-def _judge(model: Any, facts: dict[str, Any], objective: float, bound: LowerBound) -> Verdict:
-    claimed = model.certificate_
-    gap = relative_gap(objective, bound.value, bound.floor)
+    solution = solve(statement, Options(tol * _FINER), start=point)
+    grade = statement.grade(solution.point, solution.evidence, solution.scores)
+    grade = replace(grade, primal=objective)
+    gap = relative_gap(objective, grade.dual, grade.floor)
     facts |= {
         "lower bound in the file": claimed.dual,
-        "lower bound recomputed": bound.value,
-        "relative gap in the file": claimed.relative_gap,
+        "lower bound recomputed": grade.dual,
+        "relative gap in the file": relative_gap(claimed.primal, claimed.dual, grade.floor),
         "relative gap recomputed": gap,
-        "bound for": bound.scope,
-        "started from the model": bound.warm,
     }
-    allowed = relative_gap(claimed.primal, claimed.dual, bound.floor)
-    if not gap <= 10 * max(getattr(model, "tol", 1e-9), allowed):
-        return Verdict(facts, "the lower bound leaves a larger gap than the file claims")
-    return Verdict(facts)
+    if grade.span_dual is not None:
+        facts["relative gap within the span"] = grade.span_gap
+        return Verdict(facts, _reason(0.0, grade.span_gap, tol))
+    return Verdict(facts, _reason(facts["relative gap in the file"], gap, tol))
+
+
+def _reason(claimed: float, found: float, tol: float) -> str:
+    """Why gaps are not good enough, or ""."""
+    if not found <= (1 + _FINER) * tol:
+        return f"the lower bound leaves a relative gap of {found:.2g}, more than the {tol:g} that was asked for"
+    if not -tol <= claimed <= tol:
+        return (
+            f"the file claims a relative gap of {claimed:.2g}, which is not within the {tol:g} that was asked for; "
+            "ask for less by tol (--tol), or fit to a smaller tol"
+        )
+    return ""
 
 
 def _certify_exact(model: Any, X: Any, y: Any, sample_weight: Any, qid: Any, time_limit: float) -> Verdict:

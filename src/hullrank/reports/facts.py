@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank._pipelines import unwrap
 from hullrank.metrics import swapped_pairs, wmw_score
 from hullrank.order import OrderGraph
 from hullrank.plots.order_graph import edge_accuracies, layout
-from hullrank.plots.placement import Placement, final_step, place_by
+from hullrank.plots.placement import Placement, place_by
 
 _MOST_POINTS = 3000
 _MOST_PAIRS = 12
@@ -38,7 +39,7 @@ def gather(
     numbers : what the rows are called, default=None: 1, 2, ...
     qid : queries, within which pairs are counted (if the order is total), default=None
     """
-    model = final_step(estimator)
+    model = unwrap(estimator).model
     placed = place_by(estimator, X, y, sample_weight=sample_weight)
     order = getattr(model, "order_", None)
     if order is None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.intervals import Charge
+from hullrank.problem.charges import Charge
 from hullrank.problem.layout import LENGTH, PARTNER_ROW, ROW, SLACK, RowLayout, concatenated_ranges
 
 Floats = NDArray[np.float64]

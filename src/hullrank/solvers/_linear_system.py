@@ -9,6 +9,7 @@ from scipy.linalg import lapack
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from hullrank.problem.intervals import IntervalProblem
+from hullrank.solvers._conjugate_gradients import conjugate_gradients
 
 Floats = NDArray[np.float64]
 DENSE_LIMIT = 3000  # more columns than this are left to conjugate gradients
@@ -176,31 +177,6 @@ class BandedSystem:
         right = np.concatenate([rw, rtheta[q:]]) + self.B.T @ half
         x = self._solve_schur(right) if len(right) else right
         return x[:n], np.concatenate([(half + self.solved_B @ x)[self.place], x[n:]])
-
-
-def conjugate_gradients(
-    product: Callable[[Floats], Floats], r: Floats, inverse: Floats, tol: float = 1e-10, max_iter: int = 1000
-) -> Floats:
-    """Solve product(x) = r, preconditioned by the diagonal ``inverse``."""
-    x = np.zeros_like(r)
-    residual = r.copy()
-    z = inverse * residual
-    p, rz = z, float(residual @ z)
-    target = tol * tol * rz
-    for _ in range(min(max_iter, 10 * len(r))):
-        if rz <= target or rz <= 0:
-            break
-        Ap = product(p)
-        curvature = float(p @ Ap)
-        if curvature <= 0:
-            break
-        step = rz / curvature
-        x += step * p
-        residual -= step * Ap
-        z = inverse * residual
-        rz, before = float(residual @ z), rz
-        p = z + (rz / before) * p
-    return x
 
 
 def _close_neighbours(i: NDArray[np.int64], j: NDArray[np.int64], q: int) -> NDArray[np.int64]:

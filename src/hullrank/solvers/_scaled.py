@@ -1,16 +1,22 @@
 """Interval problems on scaled rows, samples of them, and the record of the best certified point."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from hullrank.data import Samples
-from hullrank.problem.certificate import CertifiedPoint, Status, certify_intervals
-from hullrank.problem.intervals import IntervalProblem
+from hullrank.problem.certificate import EPSILON, CertifiedPoint, Status, certify_intervals, total_charge
+from hullrank.problem.charges import Charge
+from hullrank.problem.interval_statement import Multipliers
+from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.solvers._rows import ScaledRows, scaled_rows
-from hullrank.solvers.interior_point import Point
+from hullrank.problem.rows import ArrayRows, centred_rows
+from hullrank.problem.statement import Point
+from hullrank.solvers.interior_point import Iterate
 
 Floats = NDArray[np.float64]
 
@@ -20,15 +26,18 @@ class ScaledProblem:
     """An interval problem on rows scaled to rms|x| = 1, so that tolerances mean the same for all data.
 
     With rows z = (x - mean) / f: w = w' / f and cost' = f^2 cost (f cost under L1); homogeneous problems keep their
-    cost and have w = f w', theta = f^2 theta'. Thresholds absorb the mean. ``starts`` are the classes' first rows, and
-    ``prices`` the rows' weights with the factor of the cost.
+    cost and have w = f w', theta = f^2 theta'. Thresholds absorb the mean. The unit ball |w| <= 1 gives way to
+    1/2 |w|^2, which has the same direction at the optimum of a homogeneous problem. ``starts`` are the classes' first
+    rows, and ``prices`` the rows' weights with the factor of the cost.
     """
 
     problem: IntervalProblem
-    rows: ScaledRows
+    rows: ArrayRows
     starts: NDArray[np.integer]
     prices: Floats
     layout: RowLayout
+    factor: float = 1.0
+    mean: Floats | None = None
     verbose: int = 0
 
     @property
@@ -36,26 +45,19 @@ class ScaledProblem:
         """Number of samples."""
         return len(self.prices)
 
-    def certify(self, point: Point, scores: Floats | None = None) -> CertifiedPoint:
+    def certify(self, point: Iterate, scores: Floats | None = None) -> CertifiedPoint:
         """Grade a point."""
+        penalty = self.problem.penalty
         return certify_intervals(
             self.problem,
             self.layout,
             self.rows.scores(point.w) if scores is None else scores,
-            self.penalty(point.w),
-            self._dual_penalty,
+            penalty.of(point.w),
+            lambda coef: penalty.dual_of(self.rows.adjoint(coef)),
             point.theta,
             point.multipliers,
             point.order_multipliers,
         )
-
-    def penalty(self, w: Floats) -> float:
-        """1/2 |w|^2, or |w|_1."""
-        return float(np.abs(w).sum()) if self.problem.l1 else float(0.5 * w @ w)
-
-    def _dual_penalty(self, coef: Floats) -> float:
-        w = self.rows.adjoint(coef)
-        return float(np.abs(w).max(initial=0.0)) if self.problem.l1 else float(0.5 * w @ w)
 
     def copied(self) -> "ScaledProblem":
         """The same on a copy of the rows, in class order."""
@@ -75,16 +77,76 @@ class ScaledProblem:
         layout = lay_out(self.problem, starts, prices)
         return replace(self, rows=self.rows.take(positions), starts=starts, prices=prices, layout=layout)
 
+    def in_row_space(self) -> tuple["ScaledProblem", Any]:
+        """The same on square rows R' with Z = R'Q', and Q, so that w = Q w': for more columns than rows.
 
-def scale_problem(problem: IntervalProblem, samples: Samples, verbose: int = 0) -> tuple[ScaledProblem, float]:
-    """The scaled problem, and what its objective must be multiplied by to be that of the stated one."""
+        Sparse rows are not made dense: their R comes from the eigenvalues of ZZ', which has half the digits.
+        """
+        if self.rows.n_features <= self.n_samples:
+            return self, None
+        Z = self.rows.take(np.arange(self.n_samples))
+        if sp.issparse(Z.X):
+            values, vectors = np.linalg.eigh(Z.outer())
+            kept = values > 1e-15 * max(values[-1], 1e-300)
+            root = np.sqrt(values[kept])
+            R = np.ascontiguousarray(vectors[:, kept] * root)
+            return replace(self, rows=ArrayRows(R)), lambda w: Z.adjoint(vectors[:, kept] @ (w / root))
+        Q, R = qr(Z.X.T, mode="economic", check_finite=False)
+        return replace(self, rows=ArrayRows(np.ascontiguousarray(R.T))), lambda w: Q @ w
+
+    def scaled_point(self, point: Point) -> Iterate:
+        """A point of the stated problem in scaled units, without multipliers of the rows."""
+        f, w, theta = self.factor, point.coef, point.thresholds.copy()
+        if self.mean is not None:
+            theta[: self.problem.n_thresholds] -= self.mean @ w
+        w, theta = (w / f, theta / (f * f)) if self.problem.homogeneous else (w * f, theta)
+        return Iterate(w, self.problem.raise_thresholds(theta), np.empty(0), np.ones(len(self.problem.up)))
+
+    def stated_point(
+        self, stated: IntervalProblem, samples: Samples, point: Iterate, certified: CertifiedPoint, tol: float
+    ) -> tuple[Point, Multipliers]:
+        """A certified point in the units of the statement, and its multipliers."""
+        f, homogeneous = self.factor, stated.homogeneous
+        scale = certified.scale if np.isfinite(certified.scale) else 1.0
+        if homogeneous:  # w = 0 only where it is proven that nothing is better
+            scale = 0.0 if -certified.dual <= tol * certified.floor else 1.0
+        w = point.w * scale * (f if homogeneous else 1 / f)
+        theta = certified.thresholds * scale * (f * f if homogeneous else 1.0)
+        if stated.penalty is Penalty.BALL and (norm := float(np.linalg.norm(w))) > 0:
+            w, theta = w / norm, theta / norm
+        if self.mean is not None:
+            theta[: stated.n_thresholds] += self.mean @ w
+        if stated.charge is Charge.HARD:
+            w, theta = _feasible(stated, samples, w, theta)
+        back = 1.0 if homogeneous else 1 / (f if stated.l1 else f * f)
+        return Point(w, theta), Multipliers(certified.multipliers, back * certified.order_multipliers)
+
+
+def _feasible(problem: IntervalProblem, samples: Samples, w: Floats, theta: Floats) -> tuple[Floats, Floats]:
+    """The multiple of a hard-margin point whose scores, as they are computed from X, miss no margin."""
+    layout = lay_out(problem, samples.starts, samples.weights[samples.rows])
+    for _ in range(5):
+        scores = np.asarray(samples.X @ w).ravel()[samples.rows]
+        theta = problem.raise_thresholds(theta)
+        lost = total_charge(problem, layout, theta, scores)
+        if lost <= 8 * EPSILON * (1 + np.abs(scores).max(initial=0.0)) or lost >= 0.5:
+            break
+        scale = (1 + 4 * EPSILON) / (1 - 2 * lost)
+        w, theta = w * scale, theta * scale
+    return w, theta
+
+
+def scale_problem(problem: IntervalProblem, samples: Samples, verbose: int = 0) -> ScaledProblem:
+    """The scaled problem."""
     weights = samples.weights[samples.rows]
-    rows = scaled_rows(samples.X, samples.rows, weights)
-    f = rows.scale
-    price = 1.0 if problem.homogeneous else (f if problem.l1 else f * f)
-    prices = weights * price
-    scaled = ScaledProblem(problem, rows, samples.starts, prices, lay_out(problem, samples.starts, prices), verbose)
-    return scaled, f * f if problem.homogeneous else 1 / price
+    view = centred_rows(samples.X, samples.rows, weights)
+    rows = view.take(np.arange(len(weights))) if view.is_far_off else view
+    f = view.scale
+    twin = replace(problem, penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
+    prices = weights * (1.0 if problem.homogeneous else (f if problem.l1 else f * f))
+    return ScaledProblem(
+        twin, rows, samples.starts, prices, lay_out(twin, samples.starts, prices), f, view.mean, verbose
+    )
 
 
 class Best:
@@ -92,16 +154,16 @@ class Best:
 
     def __init__(self, scaled: ScaledProblem, tol: float) -> None:
         self.scaled, self.tol = scaled, tol
-        self.point: Point | None = None
+        self.point: Iterate | None = None
         self.certified: CertifiedPoint | None = None
 
-    def __call__(self, point: Point, scores: Floats | None = None) -> bool:
+    def __call__(self, point: Iterate, scores: Floats | None = None) -> bool:
         certified = self.scaled.certify(point, scores)
         if self.certified is None or certified.relative_gap < self.certified.relative_gap:
             self.point, self.certified = replace(point, w=point.w.copy()), certified
         return certified.relative_gap <= self.tol
 
-    def result(self, last: Point) -> tuple[Point, CertifiedPoint]:
+    def result(self, last: Iterate) -> tuple[Iterate, CertifiedPoint]:
         """The best point, with the ending of the last one."""
         if last.status is not Status.CONVERGED or self.certified is None:
             self(last)

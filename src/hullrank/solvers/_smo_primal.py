@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank._jit import INNER, UNCOUNTED, njit
-from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import GROUP, LENGTH, PARTNER, SLACK, START, RowLayout
 
 Array = Any

@@ -7,7 +7,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
-from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernels import Gram
 from hullrank.problem.layout import RowLayout, lay_out
 from hullrank.solvers import _smo_loops as loops

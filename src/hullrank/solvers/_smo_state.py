@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exceptions import KernelError
-from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernels import Gram
 from hullrank.problem.layout import RowLayout
 from hullrank.solvers import _smo_loops as loops

@@ -1,35 +1,80 @@
-"""What a solver takes and gives, and the registry that tests and estimators walk."""
+"""What a solver says of itself, and the registry that estimators and tests walk."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hullrank.problem.certificate import Certificate, Status
-
-__all__ = ["Certificate", "Solution", "Solver", "Status"]
+from hullrank.exceptions import HullrankError
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import Penalty
 
 
 @dataclass(frozen=True)
-class Solution:
-    """The answer of a solver: weights (or kernel coefficients), thresholds, multipliers, and the certificate.
+class Options:
+    """How far and how long a solver works.
 
-    ``scores`` are those of the training samples, in the order of the data.
+    ``tol`` is the relative gap to reach, ``max_iter`` the most iterations, ``verbose`` whether to report them, and
+    ``cache_size`` the megabytes of kernel rows that may be kept.
     """
 
-    coef: NDArray[np.float64]
-    thresholds: NDArray[np.float64]
-    multipliers: NDArray[np.float64]
-    scores: NDArray[np.float64]
-    certificate: Certificate
+    tol: float = 1e-6
+    max_iter: int = 200
+    verbose: int = 0
+    cache_size: float = 500.0
 
 
 @dataclass(frozen=True)
 class Solver:
-    """A named way to solve a family of problems; ``supports`` gives None, or the reason why not."""
+    """A named way to solve the problems of a family, with what it accepts as data.
+
+    ``family`` is the kind of problem: "intervals" (class-based, linear), "kernel intervals", "pairs", "relaxation" or
+    "exact". ``shared_slacks`` tells whether two rows may share a slack. ``limits`` adds what sizes it is meant for:
+    None, or the reason against.
+    """
 
     name: str
-    supports: Callable[..., str | None]
+    family: str
+    charges: tuple[Charge, ...]
     solve: Callable[..., Any]
+    penalties: tuple[Penalty, ...] = (Penalty.L2,)
+    shared_slacks: bool = True
+    limits: Callable[[Any], str | None] = lambda statement: None
+
+    def refuses(self, statement: Any) -> str | None:
+        """None, or the reason why this solver does not take the statement (of its own family)."""
+        problem = statement.problem
+        if problem.charge not in self.charges:
+            return f"{self.name} takes the charges {_listed(c.name for c in self.charges)}, not {problem.charge.name}"
+        if problem.penalty not in self.penalties:
+            return f"{self.name} takes the penalties {_listed(self.penalties)}, not {problem.penalty}"
+        if problem.shares_slacks and not self.shared_slacks:
+            return f"{self.name} cannot tell apart two rows that share a slack"
+        return self.limits(statement)
+
+
+REGISTRY: dict[str, Solver] = {}
+
+
+def register(*solvers: Solver) -> None:
+    """Add solvers, each under its name; those of a family are tried in the order in which they were registered."""
+    for solver in solvers:
+        REGISTRY[solver.name] = solver
+
+
+def of_family(family: str) -> list[Solver]:
+    """The registered solvers of a family, in the order in which they are tried."""
+    return [solver for solver in REGISTRY.values() if solver.family == family]
+
+
+def able(family: str, statement: Any) -> list[Solver]:
+    """The solvers of a family that take the statement; an error with their reasons where there is none."""
+    solvers = of_family(family)
+    reasons = [solver.refuses(statement) for solver in solvers]
+    taking = [solver for solver, reason in zip(solvers, reasons, strict=True) if reason is None]
+    if not taking:
+        raise HullrankError("no solver takes this problem: " + "; ".join(str(reason) for reason in reasons))
+    return taking
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(str(name) for name in names)

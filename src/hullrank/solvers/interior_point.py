@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from hullrank._progress import tell
 from hullrank.problem.certificate import Status
-from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import GROUP, ROW, SLACK, START, RowLayout
+from hullrank.problem.rows import Rows
 from hullrank.solvers._central_path import central_point, hard_rows
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
-from hullrank.solvers._rows import ScaledRows
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Point:
+class Iterate:
     """A primal-dual point: weights, thresholds, multipliers over cost per row, multipliers of the order constraints."""
 
     w: Floats
@@ -50,23 +51,23 @@ class Point:
     status: Status = Status.STALLED
 
 
-Accept = Callable[[Point, Floats], bool]
+Accept = Callable[[Iterate, Floats], bool]
 
 
 def interior_point(
     problem: IntervalProblem,
-    rows: ScaledRows,
+    rows: Rows,
     layout: RowLayout,
     *,
     tol: float,
     max_iter: int = 200,
     settled: Settled | None = None,
-    start: Point | None = None,
+    start: Iterate | None = None,
     mu: float = 1.0,
     unit: float = 0.0,
     accept: Accept | None = None,
     verbose: int = 0,
-) -> Point:
+) -> Iterate:
     """Minimise over the rows (plus ``settled`` terms) to a relative complementarity of ``tol``.
 
     ``accept(point, scores)`` may veto the end; ``unit`` stands for |objective| where settled rows hide most of it.
@@ -94,7 +95,7 @@ def interior_point(
         status = Status.STALLED
     except ZeroDivisionError:  # a compiled pass divided by a multiplier or slack that had vanished
         nothing = np.zeros(layout.n_rows), np.zeros(len(problem.up))
-        return Point(*safe, *nothing, iteration, Status.STALLED)
+        return Iterate(*safe, *nothing, iteration, Status.STALLED)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     return state.point(iteration, status)
@@ -108,8 +109,8 @@ class _State:
     """
 
     def __init__(
-        self, problem: IntervalProblem, rows: ScaledRows, layout: RowLayout, settled: Settled | None,
-        start: Point | None, mu: float,
+        self, problem: IntervalProblem, rows: Rows, layout: RowLayout, settled: Settled | None,
+        start: Iterate | None, mu: float,
     ) -> None:  # fmt: skip
         from hullrank.solvers import _loops
 
@@ -138,7 +139,7 @@ class _State:
         self.noisy, self.dual_residual, self.iteration = False, np.inf, -1
         self._start(start, mu)
 
-    def _start(self, start: Point | None, mu: float) -> None:
+    def _start(self, start: Iterate | None, mu: float) -> None:
         """On the central path at mu, from the starting weights and thresholds."""
         problem, n, R = self.problem, self.rows.n_features, self.layout.n_rows
         if start is None:
@@ -172,11 +173,11 @@ class _State:
             self.caps = np.ones((2, n))  # 1 - gamma, 1 + gamma with gamma = X'(sign alpha)
             self.w = self.parts[0] - self.parts[1]
 
-    def point(self, iteration: int, status: Status = Status.CONVERGED) -> Point:
+    def point(self, iteration: int, status: Status = Status.CONVERGED) -> Iterate:
         """The current point as a record."""
         R = self.layout.n_rows
         a = self.multipliers[0]
-        return Point(self.w, self.theta, a[:R], self.price * a[R:], iteration, status)
+        return Iterate(self.w, self.theta, a[:R], self.price * a[R:], iteration, status)
 
     def weigh(self, step: float) -> None:
         """Take the step in the rows, weigh them, and compute the residuals of the optimality conditions."""
@@ -340,8 +341,8 @@ def _with_order_rows(
     E, B = len(problem.up), len(layout.table)
     price = total / max(problem.n_groups, 1)
     table = np.empty((B + E, 8), dtype=np.int64)
-    table[:B, :7], table[:B, 7] = layout.table, problem.charge
-    table[B:] = [layout.n_samples, 1, problem.n_groups, -1, layout.n_rows, -1, layout.n_slacks, Charge.HARD]
+    table[:B, :7], table[:B, 7] = layout.table, problem.charge.code
+    table[B:] = [layout.n_samples, 1, problem.n_groups, -1, layout.n_rows, -1, layout.n_slacks, Charge.HARD.code]
     table[B:, [START, GROUP, ROW, SLACK]] += np.arange(E)[:, None]
     return table, np.append(layout.cost, np.full(E, price)), price
 

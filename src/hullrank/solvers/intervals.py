@@ -1,123 +1,108 @@
-"""The way from an interval problem and samples to a certified solution: scale, solve, scale back."""
+"""Class-based problems with a linear score: scale, solve, scale back."""
 
 from dataclasses import replace
-from time import perf_counter
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
-from hullrank.problem.certificate import Certificate, CertifiedPoint, Status
-from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.certificate import CertifiedPoint, Status
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import IntervalProblem, Penalty
+from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._linear_system import DENSE_LIMIT
-from hullrank.solvers._rows import ScaledRows
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
-from hullrank.solvers.base import Solution, Solver
-from hullrank.solvers.interior_point import Point, interior_point
+from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
+from hullrank.solvers.interior_point import Iterate, interior_point
 from hullrank.solvers.newton import solve_by_newton
-from hullrank.solvers.settling import sample_sizes, solve_by_settling
+from hullrank.solvers.settling import sample_sizes, solve_by_settling, solve_from_start
 from hullrank.solvers.threshold_centres import centred_thresholds
 
 Floats = NDArray[np.float64]
+_INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that nothing separates the classes
 
 
 def solve_intervals(
-    problem: IntervalProblem,
-    samples: Samples,
-    *,
-    tol: float = 1e-6,
-    max_iter: int = 200,
-    verbose: int = 0,
-    solver: str = "auto",
+    problem: IntervalProblem, samples: Samples, options: Options, *, start: Point | None = None, solver: str = "auto"
 ) -> Solution:
-    """Solve to a relative duality gap of ``tol``, certified on all rows.
+    """Solve on the samples as they are; ``solver`` is the name of one of the family "intervals", or "auto".
 
-    ``solver`` is a name of ``SOLVERS`` or "auto": the first that supports the problem and the size.
+    "auto" begins at ``start``, if that is given, and otherwise with the first solver that takes the problem and its
+    size; where it does not reach the tolerance, the last one that takes the problem is tried too.
     """
-    began = perf_counter()
-    scaled, back = scale_problem(problem, samples, verbose)
-    if solver == "auto":
-        chosen = next(each for each in SOLVERS.values() if each.supports(scaled) is None)
-    else:
-        chosen = SOLVERS[solver]
-    view = scaled.rows
-    if chosen is LAST_RESORT:  # works on a copy, which also has no rounding from the mean
-        scaled = scaled.copied()
-    point, certified = chosen.solve(scaled, tol, max_iter)
-    if certified.relative_gap > tol and point.status is not Status.INTERRUPTED and chosen is not LAST_RESORT:
-        chosen = LAST_RESORT
-        point, certified = chosen.solve(scaled, tol, max_iter)
-    status = point.status
-    if problem.charge is Charge.HARD and status in (Status.STALLED, Status.MAX_ITER):
-        soft = _soft_point_if_inseparable(scaled)
-        if soft is not None:
-            point, status = soft, Status.NOT_SEPARABLE
-            certified = replace(certified, scale=1.0, thresholds=soft.theta)
-    if problem.l1 and status is not Status.NOT_SEPARABLE:
-        point, certified = _exact_zeros(scaled, point, certified, tol)
-    if status is not Status.NOT_SEPARABLE:
-        certified = _centre_thresholds(scaled, point, certified, tol)
-    if certified.relative_gap <= tol:
-        status = Status.CONVERGED
-    f = view.scale
-    nothing = problem.homogeneous and certified.primal == 0 and certified.relative_gap <= tol  # w = 0 is optimal
-    scale = 0.0 if nothing else certified.scale
-    w = point.w * scale * (f if problem.homogeneous else 1 / f)
-    theta = certified.thresholds * scale * (f * f if problem.homogeneous else 1.0)
-    if view.mean is not None:
-        theta[: problem.n_thresholds] += view.mean @ w
-    certificate = Certificate(
-        primal=back * certified.primal,
-        dual=back * certified.dual,
-        status=status,
-        iterations=point.iterations,
-        seconds=perf_counter() - began,
-        solver=chosen.name,
-        n_order_constraints=samples.n_order_constraints,
-        residuals=certified.residuals,
-        floor=back * certified.floor,
-    )
-    alpha = certified.multipliers * scaled.layout.row_cost * (1.0 if problem.homogeneous else back)
-    return Solution(w, theta, alpha, samples.X @ w, certificate)
+    scaled = scale_problem(problem, samples, options.verbose)
+    solvers = able("intervals", scaled)
+    chosen = solvers[0] if solver == "auto" else REGISTRY[solver]
+    point, certified = solve_from_start(scaled, start, options) if start is not None else (None, None)
+    if point is None or certified is None or certified.relative_gap > options.tol:
+        point, certified = _solve(chosen, scaled, options)
+        if (
+            certified.relative_gap > options.tol
+            and point.status is not Status.INTERRUPTED
+            and solvers[-1] is not chosen
+        ):
+            chosen = solvers[-1]
+            point, certified = _solve(chosen, scaled, options)
+    if problem.charge is Charge.HARD and point.status in (Status.STALLED, Status.MAX_ITER):
+        point, certified = _checked_separable(scaled, point, certified)
+    if point.status is not Status.NOT_SEPARABLE:
+        if problem.l1:
+            point, certified = _exact_zeros(scaled, point, certified, options.tol)
+        certified = _centre_thresholds(scaled, point, certified, options.tol)
+    if certified.relative_gap <= options.tol:
+        point = replace(point, status=Status.CONVERGED)
+    stated, multipliers = scaled.stated_point(problem, samples, point, certified, options.tol)
+    status = point.status if certified.relative_gap <= options.tol else _ending(point.status)
+    return Solution(stated, multipliers, status, point.iterations, chosen.name)
 
 
-def _solve_by_interior_point(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Point, CertifiedPoint]:
-    """On a copy of the rows in class order; more columns than rows are first rotated away."""
-    problem, rows, layout = scaled.problem, scaled.rows, scaled.layout
-    m = scaled.n_samples
-    if rows.n_features > m and m <= DENSE_LIMIT and not problem.l1:
-        return _solve_in_row_space(scaled, tol, max_iter)
+def _ending(status: Status) -> Status:
+    """The word of a solver whose own gap, measured on all rows, is still open."""
+    return Status.STALLED if status is Status.CONVERGED else status
+
+
+def _solve(solver: Solver, scaled: ScaledProblem, options: Options) -> tuple[Iterate, CertifiedPoint]:
+    """Run a solver; more columns than rows are first rotated away."""
+    wide = scaled.rows.n_features > scaled.n_samples and scaled.n_samples <= DENSE_LIMIT and not scaled.problem.l1
+    if not wide:
+        return solver.solve(scaled, options.tol, options.max_iter)
+    reduced, lift = scaled.in_row_space()
+    point, certified = solver.solve(reduced, options.tol, options.max_iter)
+    point = replace(
+        point, w=lift(point.w), theta=certified.thresholds, multipliers=certified.multipliers,
+        order_multipliers=certified.order_multipliers,
+    )  # fmt: skip
+    return point, scaled.certify(point)
+
+
+def _solve_by_interior_point(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Iterate, CertifiedPoint]:
+    """On a copy of the rows in class order."""
     copied = scaled.copied()
     best = Best(copied, tol)
-    last = interior_point(problem, copied.rows, layout, tol=tol, max_iter=max_iter, accept=best, verbose=scaled.verbose)
+    last = interior_point(
+        scaled.problem, copied.rows, scaled.layout, tol=tol, max_iter=max_iter, accept=best, verbose=scaled.verbose
+    )
     return best.result(last)
 
 
-def _solve_in_row_space(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Point, CertifiedPoint]:
-    """ZZ' = V S V': solve on the rows V sqrt(S), then w = Z'coef, graded on Z itself."""
-    values, vectors = np.linalg.eigh(scaled.rows.outer())
-    kept = values > 1e-15 * max(values[-1], 1e-300)
-    reduced = replace(scaled, rows=ScaledRows(np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))))
-    point, certified = _solve_by_interior_point(reduced, tol, max_iter)
-    point = replace(point, w=scaled.rows.adjoint(certified.coef), theta=certified.thresholds)
-    return point, scaled.certify(
-        replace(point, multipliers=certified.multipliers, order_multipliers=certified.order_multipliers)
-    )
-
-
-def _soft_point_if_inseparable(scaled: ScaledProblem) -> Point | None:
+def _checked_separable(
+    scaled: ScaledProblem, point: Iterate, certified: CertifiedPoint
+) -> tuple[Iterate, CertifiedPoint]:
     """A hinge at a huge cost proves that any separator of a hard margin would have an absurd norm."""
-    price = 1e10
-    problem = replace(scaled.problem, charge=Charge.HINGE, cost=price)
-    soft = replace(scaled, problem=problem, layout=replace(scaled.layout, cost=scaled.layout.cost * price))
-    point, certified = _solve_by_interior_point(soft, 1e-6, 200)
-    norm = np.linalg.norm(scaled.rows.adjoint(certified.coef))
-    return point if certified.dual > 1e6 * max(float(norm), 1.0) else None
+    problem = replace(scaled.problem, charge=Charge.HINGE, cost=_INSEPARABLE_COST)
+    soft = replace(scaled, problem=problem, layout=replace(scaled.layout, cost=scaled.layout.cost * _INSEPARABLE_COST))
+    found, graded = _solve_by_interior_point(soft, 1e-6, 200)
+    norm = float(np.linalg.norm(scaled.rows.adjoint(graded.coef)))
+    if graded.dual <= 1e6 * max(norm, 1.0):
+        return point, certified
+    found = replace(found, status=Status.NOT_SEPARABLE)
+    return found, replace(certified, scale=1.0, thresholds=found.theta)
 
 
 def _exact_zeros(
-    scaled: ScaledProblem, point: Point, certified: CertifiedPoint, tol: float
-) -> tuple[Point, CertifiedPoint]:
+    scaled: ScaledProblem, point: Iterate, certified: CertifiedPoint, tol: float
+) -> tuple[Iterate, CertifiedPoint]:
     """Drop weights that are small beside the room left in |X'alpha|_j <= 1, if the certificate stays as good."""
     pull = np.abs(scaled.rows.adjoint(certified.coef))
     kept = (np.abs(point.w) > 1e-3 * (1 - pull)) | (pull > 1 - 1e-6)
@@ -129,7 +114,7 @@ def _exact_zeros(
     return (trial, graded) if graded.relative_gap <= max(tol, certified.relative_gap) else (point, certified)
 
 
-def _centre_thresholds(scaled: ScaledProblem, point: Point, certified: CertifiedPoint, tol: float) -> CertifiedPoint:
+def _centre_thresholds(scaled: ScaledProblem, point: Iterate, certified: CertifiedPoint, tol: float) -> CertifiedPoint:
     """Thresholds that are not unique go to the middle of their optimal intervals, graded again."""
     if scaled.problem.charge is Charge.HINGE and _all_pinned(scaled, certified):
         return certified
@@ -151,33 +136,32 @@ def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:
     return len(np.unique(pinned)) == scaled.problem.n_thresholds
 
 
-def _newton_refuses(scaled: ScaledProblem) -> str | None:
-    problem = scaled.problem
-    if problem.charge is not Charge.SQUARED_HINGE:
-        return "Newton's method needs a squared charge"
-    if problem.l1:
-        return "Newton's method needs the L2 penalty"
-    if (problem.bundles[:, 1] >= 0).any():
-        return "a slack shared by two rows is not smooth"
-    if scaled.n_samples <= DENSE_LIMIT:
+def _newton_limits(scaled: ScaledProblem) -> str | None:
+    if scaled.problem.charge is Charge.SQUARED_HINGE and scaled.n_samples <= DENSE_LIMIT:
         return "few rows are solved faster by the interior-point method"
     return None
 
 
-def _settling_refuses(scaled: ScaledProblem) -> str | None:
+def _settling_limits(scaled: ScaledProblem) -> str | None:
     if not sample_sizes(scaled):
-        return "settling rows needs many more rows than columns and classes, and a finite C"
+        return "settling rows needs many more rows than columns and classes"
     if scaled.rows.n_features > DENSE_LIMIT:
         return "settling rows needs columns few enough for normal equations"
     return None
 
 
-SOLVERS = {
-    solver.name: solver
-    for solver in (
-        Solver("interior point on unsettled rows", _settling_refuses, solve_by_settling),
-        Solver("semismooth Newton", _newton_refuses, solve_by_newton),
-        Solver("interior point", lambda scaled: None, _solve_by_interior_point),
-    )
-}
-LAST_RESORT = SOLVERS["interior point"]
+_linear = partial(Solver, family="intervals")
+register(
+    _linear(
+        "interior point on unsettled rows", charges=(Charge.HINGE, Charge.SQUARED_HINGE), solve=solve_by_settling,
+        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_settling_limits,
+    ),
+    _linear(
+        "semismooth Newton", charges=(Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=solve_by_newton,
+        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False, limits=_newton_limits,
+    ),
+    _linear(
+        "interior point", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.HARD), solve=_solve_by_interior_point,
+        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1),
+    ),
+)  # fmt: skip

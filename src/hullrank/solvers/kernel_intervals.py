@@ -1,22 +1,24 @@
-"""The way from an interval problem, samples and a kernel to a certified solution."""
+"""Class-based problems with a kernel: by kernel values where that works, else by coordinates of the kernel's space."""
 
-from dataclasses import dataclass, replace
-from time import perf_counter
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
-from hullrank.problem.certificate import Certificate, Status
-from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.kernel_factor import factor_kernel
+from hullrank.problem.certificate import Status
+from hullrank.problem.charges import Charge
+from hullrank.problem.interval_statement import IntervalStatement, Multipliers
+from hullrank.problem.intervals import IntervalProblem, Penalty
+from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.kernels import Gram
 from hullrank.problem.layout import lay_out
-from hullrank.solvers._smo_start import Start
+from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._smo_state import indefinite
-from hullrank.solvers.base import Solution
+from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
 from hullrank.solvers.intervals import solve_intervals
-from hullrank.solvers.smo import smo_refuses, solve_by_smo
+from hullrank.solvers.smo import MOST_THRESHOLDS, solve_by_smo
 
 Floats = NDArray[np.float64]
 _DEFINITE = ("linear", "rbf", "laplacian")
@@ -26,76 +28,65 @@ _FLOAT32_LIMIT = 1e-9  # gaps below which choosing rows by float32 residuals is 
 _FAIR_CHANCE = 50  # iterations below which the user has asked for an early end
 
 
-@dataclass(frozen=True)
-class KernelSolution(Solution):
-    """``coef`` are the kernel coefficients of the samples; ``start`` is where a next solve may begin."""
-
-    start: Start | None = None
-
-
 def solve_kernel_intervals(
-    problem: IntervalProblem,
-    samples: Samples,
-    gram: Gram,
-    *,
-    tol: float = 1e-4,
-    max_iter: int = 200,
-    cache_size: float = 500.0,
-    rank: int | None = None,
-    start: Start | None = None,
-    verbose: int = 0,
-) -> KernelSolution:
-    """Solve with the kernel ``gram`` between the samples, to a relative duality gap of ``tol``.
+    statement: IntervalStatement, options: Options, *, start: Any = None, solver: str = "auto"
+) -> Solution:
+    """Solve by the first solver of the family "kernel intervals" that takes the statement, or the named one.
 
-    With ``rank`` the kernel is approximated on so many pivots, and the certificate's scope says by how much the gap for
-    the kernel itself is open. Problems that sequential steps cannot solve become linear over a factor of the kernel.
+    ``start`` is a `Point`, or the ``start`` of an earlier solution.
     """
-    check_definite(gram)
-    tight = tol < _FLOAT32_LIMIT and len(gram) <= _LAST_RESORT
-    if rank is not None or tight or smo_refuses(problem) is not None:
-        return _solve_by_factor(problem, samples, gram, rank, tol, max_iter, verbose)
-    solution = _solve_by_smo(problem, samples, gram, tol, max_iter, cache_size, start, verbose)
-    hopeless = solution.certificate.status in (Status.STALLED, Status.MAX_ITER)
-    if hopeless and len(gram) <= _LAST_RESORT and max_iter >= _FAIR_CHANCE:
-        other = _solve_by_factor(problem, samples, gram, None, tol, max_iter, verbose)
-        if other.certificate.relative_gap < solution.certificate.relative_gap:
-            return other
+    space = statement.space
+    assert space is not None
+    if not space.coefficient_norm:
+        check_definite(space.gram)
+    solvers = able("kernel intervals", statement)
+    chosen = solvers[0] if solver == "auto" else REGISTRY[solver]
+    if chosen is not solvers[-1] and options.tol < _FLOAT32_LIMIT and len(space.gram) <= _LAST_RESORT:
+        chosen = solvers[-1]
+    solution: Solution = chosen.solve(statement, options, start)
+    hopeless = solution.status in (Status.STALLED, Status.MAX_ITER) and chosen is not solvers[-1]
+    if hopeless and len(space.gram) <= _LAST_RESORT and options.max_iter >= _FAIR_CHANCE:
+        other = solvers[-1].solve(statement, options, None)
+        return min(solution, other, key=lambda each: _open_gap(statement, each))
     return solution
 
 
-def _solve_by_smo(
-    problem: IntervalProblem,
-    samples: Samples,
-    gram: Gram,
-    tol: float,
-    max_iter: int,
-    cache_size: float,
-    start: Start | None,
-    verbose: int,
-) -> KernelSolution:
-    began = perf_counter()
-    order = samples.rows
-    layout = lay_out(problem, samples.starts, samples.weights[order])
+def _open_gap(statement: IntervalStatement, solution: Solution) -> float:
+    grade = statement.grade(solution.point, solution.evidence, solution.scores)
+    gap = grade.primal - grade.dual
+    return gap if np.isfinite(gap) else float("inf")
+
+
+def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) -> Solution:
+    from hullrank.solvers._smo_start import start_from_solution
+
+    samples, space = statement.samples, statement.space
+    assert space is not None
+    order, problem = samples.rows, _twin(statement.problem)
+    if isinstance(start, Point):
+        start = start_from_solution(problem, samples, start.coef, start.thresholds, space.gram)
     result = solve_by_smo(
-        problem, layout, gram.take(order, compiled=True), tol=tol, max_iter=max_iter, cache_size=cache_size,
-        start=start, verbose=verbose,
+        problem, lay_out(problem, samples.starts, samples.weights[order]), space.gram.take(order, compiled=True),
+        tol=options.tol, max_iter=options.max_iter, cache_size=options.cache_size, start=start, verbose=options.verbose,
     )  # fmt: skip
-    point = result.point
     coef, scores = np.empty(len(order)), np.empty(len(order))
     coef[order], scores[order] = result.coef, result.scores
-    certificate = Certificate(
-        primal=point.primal,
-        dual=point.dual,
-        status=result.status,
-        iterations=result.rounds,
-        seconds=perf_counter() - began,
-        solver="SMO with Newton steps",
-        n_order_constraints=samples.n_order_constraints,
-        residuals=point.residuals,
-        floor=point.floor,
+    theta, found = result.point.thresholds, result.point
+    scale = 1.0
+    if problem.homogeneous and -found.dual <= options.tol * found.floor:
+        scale = 0.0  # it is proven that nothing is better than the zero function
+    if statement.problem.penalty is Penalty.BALL and scale > 0:
+        scale = 1 / float(np.sqrt(max(coef @ scores, 1e-300)))
+    coef, scores, theta = scale * coef, scale * scores, scale * theta
+    multipliers = Multipliers(found.multipliers, found.order_multipliers)
+    return Solution(
+        Point(coef, theta), multipliers, result.status, result.rounds, "SMO with Newton steps", scores, result.start
     )
-    multipliers = point.multipliers * layout.row_cost
-    return KernelSolution(coef, point.thresholds, multipliers, scores, certificate, result.start)
+
+
+def _twin(problem: IntervalProblem) -> IntervalProblem:
+    """With 1/2 |w|^2 in place of |w| <= 1, which has the same direction at the optimum of a homogeneous problem."""
+    return replace(problem, penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
 
 
 def check_definite(gram: Gram) -> None:
@@ -111,37 +102,68 @@ def check_definite(gram: Gram) -> None:
         raise indefinite()
 
 
-def _solve_by_factor(
-    problem: IntervalProblem, samples: Samples, gram: Gram, rank: int | None, tol: float, max_iter: int, verbose: int
-) -> KernelSolution:
-    """The linear problem over the rows of L, K = L L'. Its objective is that of the kernel problem for the same
-    function; the dual objective of the kernel problem lies lower by 1/2 beta'(K - L L')beta."""
-    began = perf_counter()
-    factor = factor_kernel(gram, rank)
-    linear = Samples(factor.L, samples.codes, samples.weights, samples.n_classes)
-    solution = solve_intervals(problem, linear, tol=tol, max_iter=max_iter, verbose=verbose)
-    coef = factor.coefficients(solution.coef)
-    scores = gram.times(coef)
-    theta = solution.thresholds.copy()
-    theta[: problem.n_thresholds] += scores[factor.centre] - solution.scores[factor.centre]
-    beta = _coefficients(problem, samples, solution.multipliers)
-    image = factor.L.T @ beta
-    lost = 0.5 * max(0.0, float(beta @ gram.times(beta)) - float(image @ image))
-    certificate = replace(solution.certificate, seconds=perf_counter() - began)
-    if rank is not None and len(factor.pivots) < len(gram):
-        exact = replace(certificate, dual=certificate.dual - lost)
-        scope = (
-            f"the kernel approximated on {len(factor.pivots)} samples; for the kernel itself the lower bound is "
-            f"{exact.dual:.6g}, a relative gap of {exact.relative_gap:.2g}"
-        )
-        certificate = replace(certificate, scope=scope)
-    return KernelSolution(coef, theta, solution.multipliers, scores, certificate)
+def _solve_by_coordinates(statement: IntervalStatement, options: Options, start: Any) -> Solution:
+    """The linear problem over coordinates of the kernel's space.
+
+    Its objective is that of the kernel problem for the same function. Thresholds move with the score of the sample that
+    is the origin of the coordinates.
+    """
+    samples, space = statement.samples, statement.space
+    assert space is not None
+    linear = Samples(space.coordinates, samples.codes, samples.weights, samples.n_classes)
+    first = _on_coordinates(statement, space, start) if isinstance(start, Point) else None
+    solution = solve_intervals(statement.problem, linear, options, start=first)
+    w, theta = solution.point.coef, solution.point.thresholds.copy()
+    coef = space.coefficients(w)
+    scores = space.scores(coef)
+    if not space.coefficient_norm:
+        theta[: statement.problem.n_thresholds] += scores[space.factor.centre]
+        if statement.problem.penalty is Penalty.BALL and (square := float(coef @ scores)) > 0:
+            coef, scores, theta = coef / square**0.5, scores / square**0.5, theta / square**0.5
+    if statement.problem.charge is Charge.HARD:
+        coef, theta, scores = _feasible(statement, coef, theta, scores)
+    return Solution(
+        Point(coef, theta), solution.evidence, solution.status, solution.iterations, solution.solver, scores
+    )
 
 
-def _coefficients(problem: IntervalProblem, samples: Samples, multipliers: Floats) -> Floats:
-    """The sum of sign * alpha of every sample, in the order of the data."""
-    layout = lay_out(problem, samples.starts, samples.weights[samples.rows])
-    sign = layout.spread(problem.sign)
-    beta = np.empty(len(samples.codes))
-    beta[samples.rows] = np.bincount(layout.row_sample, sign * multipliers, len(beta))
-    return beta
+def _feasible(
+    statement: IntervalStatement, coef: Floats, theta: Floats, scores: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """The multiple of a hard-margin point that misses no margin by kernel values."""
+    from hullrank.problem.certificate import total_charge
+
+    lost = total_charge(statement.problem, statement.layout, theta, scores[statement.samples.rows])
+    scale = 1 / (1 - 2 * lost) if lost < 0.5 else 1.0
+    return scale * coef, scale * theta, scale * scores
+
+
+def _on_coordinates(statement: IntervalStatement, space: KernelSpace, start: Point) -> Point:
+    theta = start.thresholds.copy()
+    if not space.coefficient_norm:
+        theta[: statement.problem.n_thresholds] -= space.scores(start.coef, np.array([space.factor.centre]))[0]
+    return Point(space.weights(start.coef), theta)
+
+
+def _smo_limits(statement: IntervalStatement) -> str | None:
+    assert statement.space is not None
+    if statement.space.has_coordinates:
+        return "sequential steps need the whole kernel matrix and the norm of its space"
+    if statement.problem.charge is Charge.HINGE and statement.problem.shares_slacks:
+        return "a shared hinge slack ties two multipliers of one sample in a box that steps over two rows cannot leave"
+    if statement.problem.n_thresholds > MOST_THRESHOLDS:
+        return f"sequential steps take at most {MOST_THRESHOLDS} thresholds"
+    return None
+
+
+register(
+    Solver(
+        "SMO with Newton steps", "kernel intervals", (Charge.HINGE, Charge.SQUARED_HINGE), _solve_by_smo,
+        penalties=(Penalty.L2, Penalty.BALL), limits=_smo_limits,
+    ),
+    Solver(
+        "coordinates of the kernel's space", "kernel intervals",
+        (Charge.HINGE, Charge.SQUARED_HINGE, Charge.HARD, Charge.LOGISTIC), _solve_by_coordinates,
+        penalties=(Penalty.L2, Penalty.BALL),
+    ),
+)  # fmt: skip

@@ -1,7 +1,8 @@
-"""Semismooth Newton method for squared charges: the Hessian holds only the rows that pay.
+"""Semismooth Newton method for charges with a second derivative (squared hinge, logistic).
 
-Each step minimises the quadratic model of the objective, under the order constraints, over all weights and
-thresholds; the model is exact as long as the same rows pay, so that the method ends in finitely many steps.
+Each step minimises the quadratic model of the objective, under the order constraints, over all weights and thresholds.
+The model of a squared hinge holds only the rows that pay, and is exact as long as the same rows pay, so that the method
+ends in finitely many steps.
 """
 
 from dataclasses import dataclass, replace
@@ -11,24 +12,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.problem.certificate import CertifiedPoint, Status
+from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout, bundle_table
+from hullrank.problem.rows import ArrayRows
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
-from hullrank.solvers._rows import ScaledRows
 from hullrank.solvers._scaled import Best, ScaledProblem
-from hullrank.solvers.interior_point import Point, Settled, interior_point
+from hullrank.solvers.interior_point import Iterate, Settled, interior_point
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class PayingRows:
-    """Which rows pay at given scores and thresholds, and what they add to the Hessian."""
+class RowModel:
+    """The quadratic model of the charges at given scores and thresholds, sum 1/2 d v^2 + e v over the violations v.
+
+    ``charge`` is their total, ``changed`` the number of slacks that changed sides since the last model, ``row_weight``
+    and ``group_weight`` sum d by sample and by group, ``cross`` is d by row, and ``push`` sums sign * e by sample and e
+    by group (None where all e are 0, as for a squared hinge).
+    """
 
     charge: float
     changed: int
     row_weight: Floats
     group_weight: Floats
     cross: Floats
+    push: tuple[Floats, Floats] | None = None
+
+
+class SmoothRows:
+    """Models of a charge that is smooth everywhere, from its record alone."""
+
+    def __init__(self, scaled: ScaledProblem) -> None:
+        self.scaled = scaled
+        layout = scaled.layout
+        self.sign, self.sample, self.cost = layout.spread(scaled.problem.sign), layout.row_sample, layout.row_cost
+
+    def sort(self, s: Floats, theta: Floats) -> RowModel:
+        """The model at scores and thresholds."""
+        layout, charge = self.scaled.layout, self.scaled.problem.charge
+        v = self._violations(s, theta)
+        d = self.cost * charge.curvature(v)
+        e = self.cost * charge.derivative(v) - d * v
+        m, groups = layout.n_samples, layout.group_starts[:-1]
+        push = np.bincount(self.sample, self.sign * e, m), _group_sums(e, groups, layout.n_rows)
+        by_sample = np.bincount(self.sample, d, m)
+        total = float(self.cost @ charge.value(v))
+        return RowModel(total, len(v), by_sample, _group_sums(d, groups, layout.n_rows), d, push)
+
+    def multipliers(self, s: Floats, theta: Floats, kept: RowLayout, kept_multipliers: Floats) -> tuple[Floats, int]:
+        """Multipliers of all rows: the derivative of the charge."""
+        return self.scaled.problem.charge.derivative(self._violations(s, theta)), 0
+
+    def _violations(self, s: Floats, theta: Floats) -> Floats:
+        layout, problem = self.scaled.layout, self.scaled.problem
+        return layout.spread(problem.offsets(theta)) - self.sign * s[self.sample]
+
+
+def _group_sums(values: Floats, starts: NDArray[np.int64], n_rows: int) -> Floats:
+    """Sums over the slices that begin at ``starts``; 0 for empty ones."""
+    sums = np.diff(np.append(0.0, np.cumsum(values))[np.append(starts, n_rows)])
+    return sums.astype(np.float64, copy=False)
+
+
+def row_models(scaled: ScaledProblem) -> "RowSorter | SmoothRows":
+    """Where the models of a problem's rows come from."""
+    return SmoothRows(scaled) if scaled.problem.charge.smooth else RowSorter(scaled)
 
 
 class RowSorter:
@@ -46,15 +94,15 @@ class RowSorter:
         self.per_sample = np.empty((2, layout.n_samples))
         self.per_group = np.empty((2, scaled.problem.n_groups))
 
-    def sort(self, s: Floats, theta: Floats, width: float = 0.0) -> PayingRows:
+    def sort(self, s: Floats, theta: Floats, width: float = 0.0) -> RowModel:
         """Rows within ``width`` of their kink are kept instead (none if 0)."""
         problem, layout = self.scaled.problem, self.scaled.layout
         self.groups = np.stack([problem.sign, problem.offsets(theta)])
         charge, changed = self.loops.settle(
-            layout.table, self.groups, int(problem.charge), layout.cost, s, width, self.keep, self.state, self.cross,
+            layout.table, self.groups, problem.charge.code, layout.cost, s, width, self.keep, self.state, self.cross,
             self.per_sample, self.per_group, self.kept,
         )  # fmt: skip
-        return PayingRows(charge, changed, self.per_sample[0], self.per_group[0].copy(), self.cross)
+        return RowModel(charge, changed, self.per_sample[0], self.per_group[0].copy(), self.cross)
 
     def multipliers(self, s: Floats, theta: Floats, kept: RowLayout, kept_multipliers: Floats) -> tuple[Floats, int]:
         """Multipliers of all rows (those of kept ones given), and how many settled rows changed sides."""
@@ -62,23 +110,23 @@ class RowSorter:
         groups = np.stack([problem.sign, problem.offsets(theta)])
         a = np.empty(layout.n_rows)
         wrong = self.loops.complete(
-            layout.table, groups, int(problem.charge), s, self.state, kept.table, kept_multipliers, a, self.keep
+            layout.table, groups, problem.charge.code, s, self.state, kept.table, kept_multipliers, a, self.keep
         )
         return a, wrong
 
 
-def newton(scaled: ScaledProblem, start: Point, tol: float, max_iter: int, best: Best | None = None) -> Point:
+def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, best: Best | None = None) -> Iterate:
     """Minimise from ``start``; ends when ``best`` accepts, or without it when the objective moves by less than tol."""
     problem, rows = scaled.problem, scaled.rows
-    sorter, nothing = RowSorter(scaled), _no_rows(scaled)
+    sorter, nothing = row_models(scaled), _no_rows(scaled)
     w, theta, t = start.w, problem.raise_thresholds(start.theta), start.order_multipliers
     s = rows.scores(w)
     paying = sorter.sort(s, theta)
-    value = scaled.penalty(w) + float(problem.linear @ theta) + paying.charge
+    value = problem.penalty.of(w) + float(problem.linear @ theta) + paying.charge
     status, iteration = Status.MAX_ITER, start.iterations
     try:
         for iteration in range(start.iterations, start.iterations + max_iter):
-            target = _model_minimum(scaled, paying, Point(w, theta, np.empty(0), t), nothing)
+            target = _model_minimum(scaled, paying, Iterate(w, theta, np.empty(0), t), nothing)
             if target.status is Status.INTERRUPTED:
                 status = Status.INTERRUPTED
                 break
@@ -87,7 +135,9 @@ def newton(scaled: ScaledProblem, start: Point, tol: float, max_iter: int, best:
             before, step = value, 1.0
             while True:
                 paying = sorter.sort(s + step * ds, theta + step * dtheta)
-                value = scaled.penalty(w + step * dw) + float(problem.linear @ (theta + step * dtheta)) + paying.charge
+                value = (
+                    problem.penalty.of(w + step * dw) + float(problem.linear @ (theta + step * dtheta)) + paying.charge
+                )
                 if value <= before * (1 + 1e-12) or step < 1e-6:
                     break
                 step *= 0.5
@@ -96,10 +146,11 @@ def newton(scaled: ScaledProblem, start: Point, tol: float, max_iter: int, best:
                     f"{iteration:4d}  objective {value:.10g}  step {step:.3g}  rows that changed sides {paying.changed}"
                 )
             w, theta, s = w + step * dw, theta + step * dtheta, s + step * ds
-            still = paying.changed <= 1e-3 * len(sorter.state) or before - value <= tol * abs(value)
+            near = tol if paying.push is None else tol**0.5  # a smooth charge converges quadratically
+            still = paying.changed <= 1e-3 * scaled.layout.n_slacks or before - value <= near * abs(value)
             if best is not None and still:
                 a, _ = sorter.multipliers(s, theta, nothing, np.empty(0))
-                if best(Point(w, theta, a, t, iteration), s):
+                if best(Iterate(w, theta, a, t, iteration), s):
                     status = Status.CONVERGED
                     break
             if before - value <= (tol if best is None else 1e-15) * abs(value):
@@ -110,44 +161,54 @@ def newton(scaled: ScaledProblem, start: Point, tol: float, max_iter: int, best:
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     a, _ = sorter.multipliers(s, theta, nothing, np.empty(0))
-    return Point(w, theta, a, t, iteration + 1, status)
+    return Iterate(w, theta, a, t, iteration + 1, status)
 
 
-def quadratic_terms(scaled: ScaledProblem, paying: PayingRows) -> Settled:
-    """Paying rows of a squared charge as the quadratic cost * (o - sign s)^2 in (w, theta)."""
+def quadratic_terms(scaled: ScaledProblem, paying: RowModel) -> Settled:
+    """The model of the rows as a quadratic in (w, theta), where v = offset + sign * (theta - s)."""
     problem, rows = scaled.problem, scaled.rows
     operator = rows.gram_operator(paying.row_weight.copy())
     group_rows = rows.group_sums(scaled.layout)(paying.cross)
+    linear_w = -(problem.sign * problem.offset) @ group_rows
+    linear_theta = problem.flow(paying.group_weight * problem.offset)
+    if paying.push is not None:
+        linear_w, linear_theta = linear_w - rows.adjoint(paying.push[0]), linear_theta + problem.flow(paying.push[1])
     return Settled(
-        linear_w=-(problem.sign * problem.offset) @ group_rows,
-        linear_theta=problem.flow(paying.group_weight * problem.offset),
+        linear_w=linear_w,
+        linear_theta=linear_theta,
         H=rows.gram(operator.d) if rows.n_features <= DENSE_LIMIT else operator,
         group_rows=group_rows,
         group_weight=paying.group_weight,
     )
 
 
-def _model_minimum(scaled: ScaledProblem, paying: PayingRows, point: Point, nothing: RowLayout) -> Point:
-    """The minimum of the quadratic model under the order constraints."""
+def _model_minimum(scaled: ScaledProblem, paying: RowModel, point: Iterate, nothing: RowLayout) -> Iterate:
+    """The minimum of the quadratic model under the order constraints; without them where they do not bind."""
     problem, terms = scaled.problem, quadratic_terms(scaled, paying)
-    n = scaled.rows.n_features
-    if len(problem.up):
-        empty = ScaledRows(np.empty((0, n)))
-        return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3)
+    if not problem.l1 and (len(problem.up) == 0 or np.all(problem.order_gaps(point.theta) > problem.gap)):
+        free = _free_minimum(problem, terms, point)
+        if np.all(problem.order_gaps(free.theta) >= problem.gap):
+            return free
+    empty = ArrayRows(np.empty((0, scaled.rows.n_features)))
+    return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3)
+
+
+def _free_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate:
+    """The minimum of the quadratic model, one Newton step away."""
+    w, theta, n = point.w, point.theta, len(point.w)
     system: Any = newton_system(problem, n)
-    terms = replace(terms, group_weight=terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0))
-    w, theta = point.w, point.theta
-    B, T = problem.sum_by_threshold(terms.group_rows), problem.sum_by_threshold(terms.group_weight)
+    weight = terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0)
+    B, T = problem.sum_by_threshold(terms.group_rows), problem.sum_by_threshold(weight)
     rw = -(w + terms.H @ w - theta @ B + terms.linear_w)
     rtheta = -(T * theta - B @ w + terms.linear_theta)
-    nobody = np.zeros(len(problem.bundles))
+    nobody, weight = np.zeros(len(problem.bundles)), np.append(weight, np.zeros(len(problem.up)))
     if n <= DENSE_LIMIT:
-        system.factor(terms.H + np.eye(n), terms.group_rows, terms.group_weight, nobody)
+        system.factor(terms.H + np.eye(n), terms.group_rows, weight, nobody)
     else:
         diagonal = terms.H.diagonal() + 1.0
-        system.factor(lambda v: terms.H @ v + v, terms.group_rows, terms.group_weight, nobody, diagonal)
+        system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, nobody, diagonal)
     dw, dtheta = system.solve(rw, rtheta)
-    return Point(w + dw, theta + dtheta, np.empty(0), np.zeros(0))
+    return Iterate(w + dw, theta + dtheta, np.empty(0), np.zeros(len(problem.up)))
 
 
 def _no_rows(scaled: ScaledProblem) -> RowLayout:
@@ -155,7 +216,7 @@ def _no_rows(scaled: ScaledProblem) -> RowLayout:
     return RowLayout(*bundle_table(scaled.problem, none, none), none[:0], np.empty(0), 0)
 
 
-def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Point, CertifiedPoint]:
+def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Iterate, CertifiedPoint]:
     """From a warm start on samples of growing size, certified on all rows."""
     from hullrank.solvers.settling import sample_sizes
 
@@ -164,7 +225,7 @@ def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[P
     whole = scaled if sizes else scaled.copied()
     rng = np.random.default_rng(0)
     theta = problem.raise_thresholds(np.zeros(len(problem.linear)), room=0.0)
-    point = Point(np.zeros(scaled.rows.n_features), theta - theta.mean(), np.empty(0), np.ones(len(problem.up)))
+    point = Iterate(np.zeros(scaled.rows.n_features), theta - theta.mean(), np.empty(0), np.ones(len(problem.up)))
     best = Best(whole, tol)
     for size in sizes:
         point = newton(scaled.sampled(size, rng), point, 1e-4, max_iter)
@@ -173,9 +234,9 @@ def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[P
     return best.result(newton(whole, point, tol, max_iter, best))
 
 
-def with_all_multipliers(scaled: ScaledProblem, point: Point) -> Point:
+def with_all_multipliers(scaled: ScaledProblem, point: Iterate) -> Iterate:
     """A point found on some of the rows, with the multipliers that the charge gives to all rows there."""
-    sorter, s = RowSorter(scaled), scaled.rows.scores(point.w)
+    sorter, s = row_models(scaled), scaled.rows.scores(point.w)
     sorter.sort(s, point.theta)
     a, _ = sorter.multipliers(s, point.theta, _no_rows(scaled), np.empty(0))
     return replace(point, multipliers=a)

@@ -4,59 +4,70 @@ Many rows: the same problem on a random eighth of them gives the start, recursiv
 optimum makes every pair near the margin a stiff wall: the solution for a smaller C gives the start, recursively.
 """
 
-import time
 from dataclasses import replace
 
 import numpy as np
 
-from hullrank.problem.certificate import Certificate, Status, pair_bounds
+from hullrank.problem.certificate import Status
+from hullrank.problem.charges import Charge
 from hullrank.problem.pair_sets import Floats
-from hullrank.problem.pairs import PairCharge, PairProblem
-from hullrank.solvers.base import Solution
+from hullrank.problem.pair_statement import PairStatement, Window
+from hullrank.problem.pairs import PairCharge, PairProblem, pair_bounds
+from hullrank.problem.statement import Point, Solution
+from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.pairs_search import WIDEST, PairPoint, PairSearch
 
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
 SOFTER = 30.0  # ratio of one C to the next smaller one
-SHORT_STEPS = {"squared_hinge": 4, "hinge": 10}  # in a row: then C is stiff
+SHORT_STEPS = {"squared_hinge": 4, "hinge": 10, "logistic": 4}  # in a row: then C is stiff
 
 
-def solve_pairs(problem: PairProblem, *, tol: float = 1e-4, max_iter: int = 200, verbose: int = 0) -> Solution:
-    """Minimise the pair problem until the relative gap is at most ``tol``.
-
-    ``multipliers`` of the solution holds v with w(alpha) = X'v: by sample, the sum of its pairs' multipliers.
-    """
-    started = time.perf_counter()
+def solve_pairs(statement: PairStatement, options: Options, *, start: Point | None = None) -> Solution:
+    """Minimise until the relative gap is at most the tolerance, from ``start`` if that leads there."""
+    problem = statement.problem
+    able("pairs", statement)
     search = None
     try:
-        search = PairSearch(problem, *_from_fewer_rows(problem, tol))
-        status = _run(search, tol, max_iter, verbose)
+        search = _from_start(statement, start, options) if start is not None else None
+        if search is None:
+            search = PairSearch(problem, *_from_fewer_rows(problem, options.tol))
+            status = _run(search, options.tol, options.max_iter, options.verbose)
+        else:
+            status = Status.CONVERGED
     except KeyboardInterrupt:
-        search = search or PairSearch(problem, np.zeros(problem.X.shape[1]), WIDEST)
+        search = search or PairSearch(problem, np.zeros(problem.rows.n_features), WIDEST)
         status = Status.INTERRUPTED
-    best = search.best
-    primal, dual = pair_bounds(problem, best.w, best.charge)
-    certificate = Certificate(
-        primal=primal,
-        dual=dual,
-        status=status,
-        iterations=search.iterations,
-        seconds=time.perf_counter() - started,
-        solver="pairs_newton",
-        n_order_constraints=problem.pairs.n_pairs,
-        residuals={"gradient": float(np.linalg.norm(best.gradient))},
-    )
-    return Solution(best.w, np.empty(0), -best.charge.coef, best.scores, certificate)
+    best, space = search.best, statement.space
+    evidence = best.evidence
+    if evidence is None:
+        evidence = Window(best.width)
+    elif isinstance(evidence, Window) and evidence.coef is not None and space is not None:
+        evidence = replace(evidence, coef=space.coefficients(evidence.coef))
+    coef = best.w if space is None else space.coefficients(best.w)
+    return Solution(Point(coef), evidence, status, search.iterations, "pairs_newton")
+
+
+def _from_start(statement: PairStatement, start: Point, options: Options) -> PairSearch | None:
+    """A search that converged from known weights, in a window narrow enough for the tolerance; None if it did not."""
+    w = start.coef if statement.space is None else statement.space.weights(start.coef)
+    search = PairSearch(statement.problem, w, WIDEST)
+    while search.point.width > 1e-9 and (
+        search.point.charge.complementarity > 0.3 * options.tol * search.point.objective
+    ):
+        search.restart(w, search.point.width / 4)
+    status = search.run(options.tol, options.max_iter, options.verbose)
+    return search if status is Status.CONVERGED else None
 
 
 def _from_fewer_rows(problem: PairProblem, tol: float) -> tuple[Floats, float]:
     """Weights and window of the same problem on a random eighth of the rows."""
-    m, n = problem.X.shape
+    m, n = problem.rows.n_rows, problem.rows.n_features
     size = max(START_ROWS, 10 * n, m // 8)
     drawn = problem.pairs.sample(size, seed=1) if m > 2 * size else None
     if drawn is None:
         return np.zeros(n), WIDEST
     rows, pairs = drawn
-    part = PairProblem(problem.X[rows], pairs, problem.C, problem.loss)
+    part = replace(problem, rows=problem.rows.take(rows, by_column=False), pairs=pairs)
     search = PairSearch(part, *_from_fewer_rows(part, tol))
     search.run(max(tol, 1e-3), max_iter=50)
     return search.best.w, search.best.width
@@ -65,15 +76,15 @@ def _from_fewer_rows(problem: PairProblem, tol: float) -> tuple[Floats, float]:
 def _run(search: PairSearch, tol: float, max_iter: int, verbose: int) -> Status:
     """Newton's method; where it is stiff, once more from the solution for a smaller C."""
     problem = search.problem
-    status = search.run(tol, max_iter, verbose, short_steps=SHORT_STEPS[problem.loss])
+    status = search.run(tol, max_iter, verbose, short_steps=SHORT_STEPS[problem.charge.name])
     if status is not Status.STALLED:
         return status
     softer = PairSearch(replace(problem, C=problem.C / SOFTER), np.zeros_like(search.point.w), WIDEST)
-    _run(softer, tol if problem.loss == "hinge" else 1e-2, max_iter, verbose)
+    _run(softer, tol if problem.charge is Charge.HINGE else 1e-2, max_iter, verbose)
     search.restart(softer.best.w, WIDEST)
-    if problem.loss == "hinge":
+    if problem.charge is Charge.HINGE:
         search.offer(_hardened(search, softer))
-    return search.run(tol, search.iterations + max_iter, verbose, short_steps=10 * SHORT_STEPS[problem.loss])
+    return search.run(tol, search.iterations + max_iter, verbose, short_steps=10 * SHORT_STEPS[problem.charge.name])
 
 
 def _hardened(search: PairSearch, softer: PairSearch) -> PairPoint:
@@ -87,7 +98,15 @@ def _hardened(search: PairSearch, softer: PairSearch) -> PairPoint:
     scale = 1 / (1 - min(soft.width, 1.0) / 2)
     point = search.at(scale * soft.w, soft.width)
     charged = problem.exact_charge(point.charge)
-    gradient = point.w + problem.X.T @ soft.charge.coef
+    gradient = point.w + problem.rows.adjoint(soft.charge.coef)
     loose = 0.5 * float(point.w @ point.w) + charged - dual - 0.5 * float(gradient @ gradient)
     charge = PairCharge(charged, soft.charge.coef, loose, soft.charge.noise, point.charge.at)
-    return replace(point, charge=charge, gradient=gradient)
+    evidence = soft.evidence if soft.evidence is not None else Window(soft.width, soft.w, softer.problem.C)
+    return replace(point, charge=charge, gradient=gradient, evidence=evidence)
+
+
+register(
+    Solver(
+        "pairs_newton", "pairs", (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), solve_pairs, shared_slacks=False
+    )
+)

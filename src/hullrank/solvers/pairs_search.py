@@ -9,17 +9,16 @@ whose last term falls with h^2 where pairs lie dense, and with h at a kink. The 
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
 from hullrank._progress import tell
 from hullrank.problem.certificate import Status
 from hullrank.problem.pair_sets import Floats, PairsAt
 from hullrank.problem.pairs import PairCharge, PairProblem
+from hullrank.solvers._conjugate_gradients import conjugate_gradients
 from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
@@ -31,18 +30,20 @@ CAREFUL = 0.3  # ratio of one window to the next from which the pairs in it are 
 EXACT = 1e-9  # window of a point without one
 RESIDUAL = 0.03  # of conjugate gradients, relative
 
-Window = tuple[float, float, float]  # margins low and high, and the slope of the multipliers between them
-
 
 @dataclass(frozen=True)
 class PairPoint:
-    """Weights with their scores, the charge of the pairs (smoothed over ``width``) and its gradient."""
+    """Weights with their scores, the charge of the pairs (smoothed over ``width``) and its gradient.
+
+    ``evidence`` is what proves the gap, where it is not the window of ``width`` at ``w`` (see ``pair_statement``).
+    """
 
     w: Floats
     scores: Floats
     charge: PairCharge
     gradient: Floats
     width: float
+    evidence: Any = None
 
     @property
     def distance(self) -> float:
@@ -86,7 +87,7 @@ class PairSearch:
 
     def at(self, w: Floats, width: float) -> PairPoint:
         """The point at given weights."""
-        return self._point(w, self.problem.X @ w, width)
+        return self._point(w, self.problem.rows.scores(w), width)
 
     def offer(self, *points: PairPoint) -> None:
         """Keep the best of the points."""
@@ -153,18 +154,18 @@ class PairSearch:
         at either end, C omega / 2, plus a part in proportion to z, which alone grows.
         """
         low, high, old = self.problem.window(before.width)
-        slope = self.problem.window(self.point.width)[2]
+        steeper = self.problem.window(self.point.width)[2] / old
         at = before.charge.at
         mean = self.problem.C / 2 * (at.hinge(low)[1] + at.hinge(high)[1])
-        coef = before.charge.coef + (slope / old - 1) * (before.charge.coef - mean)
-        direction = self._direction(before.w + self.problem.X.T @ coef, (low, high, slope))
+        coef = before.charge.coef + (steeper - 1) * (before.charge.coef - mean)
+        direction = self._direction(before.w + self.problem.rows.adjoint(coef), before.width, steeper)
         found = self.at(before.w + direction, self.point.width)
         if found.value < self.point.value:
             self.point = found
 
     def _point(self, w: Floats, scores: Floats, width: float, at: PairsAt | None = None) -> PairPoint:
-        charge = self.problem.charge(at or self.problem.pairs.at(scores), width)
-        return PairPoint(w, scores, charge, w + self.problem.X.T @ charge.coef, width)
+        charge = self.problem.charged(at or self.problem.pairs.at(scores), width)
+        return PairPoint(w, scores, charge, w + self.problem.rows.adjoint(charge.coef), width)
 
     def _vertices(self) -> list[PairPoint]:
         """A candidate whose pairs in the window lie exactly on the margin, once the window holds the gap up."""
@@ -172,16 +173,17 @@ class PairSearch:
         found = vertex(self.problem, p.scores, p.width) if p.distance <= p.charge.complementarity else None
         if found is None:
             return []
-        w, charge = found
-        return [PairPoint(w, self.problem.X @ w, charge, w + self.problem.X.T @ charge.coef, EXACT)]
+        w, charge, alpha = found
+        gradient = w + self.problem.rows.adjoint(charge.coef)
+        return [PairPoint(w, self.problem.rows.scores(w), charge, gradient, EXACT, alpha)]
 
     def _step(self) -> None:
         """One Newton direction, followed until the slope no longer rises steeply."""
         before, fresh = self.point, self.factor is None
         if before.distance == 0:
             return
-        direction = self._direction(before.gradient, self.problem.window(before.width))
-        move = self.problem.X @ direction
+        direction = self._direction(before.gradient, before.width)
+        move = self.problem.rows.scores(direction)
         slope, length = float(before.gradient @ direction), 1.0
         for _ in range(30):
             self.point = self._point(before.w + length * direction, before.scores + length * move, before.width)
@@ -197,52 +199,48 @@ class PairSearch:
         if fresh and ratio > 0.3:
             self.sample_rows *= 4
 
-    def _direction(self, gradient: Floats, window: Window) -> Floats:
-        """Minus the gradient divided by I + slope X'LX, L over the pairs in the window."""
+    def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
+        """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
         if len(gradient) > DENSE_COLUMNS:
-            return _conjugate_gradients(self.problem.X, self.point.charge.at, gradient, window, self._column_variance)
+            return self._iterated_direction(gradient, width, slope)
         if self.factor is None:
-            self.factor = cho_factor(self._hessian(*window))
+            self.factor = _cholesky(self._hessian(width, slope))
         return -cho_solve(self.factor, gradient)
 
-    def _hessian(self, low: float, high: float, slope: float) -> Floats:
-        """I + slope X'LX, from a sample of the rows where there are many."""
-        X, p = self.problem.X, self.point
-        m, n = X.shape
-        drawn = self.problem.pairs.sample(min(self.sample_rows, max(m // 8, 8 * SAMPLE_ROWS)), seed=2)
+    def _hessian(self, width: float, slope: float) -> Floats:
+        """I + slope H, from a sample of the rows where there are many."""
+        problem, p = self.problem, self.point
+        m, n = len(p.scores), problem.rows.n_features
+        drawn = problem.pairs.sample(min(self.sample_rows, max(m // 8, 8 * SAMPLE_ROWS)), seed=2)
         if drawn is None:
-            gram = p.charge.at.gram(low, high, X)
+            H = problem.curvature(p.charge.at, width, problem.rows)
         else:
             rows, pairs = drawn
-            gram = pairs.at(p.scores[rows]).gram(low, high, X[rows])
-        gram *= slope
-        gram[np.diag_indices(n)] += 1.0
-        return gram
+            part = problem.rows.take(rows, by_column=False)
+            H = problem.curvature(pairs.at(p.scores[rows]), width, part)
+        H *= slope
+        H[np.diag_indices(n)] += 1.0
+        return H
 
-    @cached_property
-    def _column_variance(self) -> Floats:
-        X = self.problem.X
-        squares = X.multiply(X) if sp.issparse(X) else X * X
-        means = np.asarray(X.mean(axis=0)).ravel()
-        return np.maximum(np.asarray(squares.mean(axis=0)).ravel() - means**2, 0.0)
+    def _iterated_direction(self, gradient: Floats, width: float, slope: float) -> Floats:
+        """The same by conjugate gradients, preconditioned by a guess of the diagonal."""
+        problem, at = self.problem, self.point.charge.at
+        variance = problem.rows.column_variance
+        inverse = 1.0 / (1.0 + slope * problem.guessed_diagonal(at, width) * variance)
+
+        def product(v: Floats) -> Floats:
+            return v + slope * problem.rows.adjoint(problem.curve(at, width, problem.rows.scores(v)))
+
+        return conjugate_gradients(product, -gradient, inverse, tol=RESIDUAL, max_iter=500)
 
 
-def _conjugate_gradients(X: Any, at: PairsAt, gradient: Floats, window: Window, variance: Floats) -> Floats:
-    """Direction -(I + slope X'LX)^-1 gradient, preconditioned by a guess of the diagonal."""
-    low, high, slope = window
-    scale = 1.0 / (1.0 + 2.0 * slope * at.ramp(low, high).inside * variance)
-    direction, residual = np.zeros_like(gradient), -gradient
-    step = scale * residual
-    product = float(residual @ step)
-    enough = RESIDUAL**2 * product
-    for _ in range(500):
-        image = step + slope * (X.T @ at.laplacian(low, high, X @ step))
-        length = product / float(step @ image)
-        direction += length * step
-        residual -= length * image
-        scaled = scale * residual
-        product, last = float(residual @ scaled), product
-        if product <= enough:
-            break
-        step = scaled + product / last * step
-    return direction
+def _cholesky(H: Floats) -> Any:
+    """A factor of H, or, where rounding leaves it indefinite, of H with a slightly larger diagonal."""
+    ridge = 0.0
+    while True:
+        try:
+            return cho_factor(H + ridge * np.diag(H.diagonal()))
+        except np.linalg.LinAlgError:
+            ridge = max(100 * ridge, 1e-14)
+            if ridge > 1.0:
+                return cho_factor(np.diag(np.maximum(H.diagonal(), 1.0)))

@@ -11,16 +11,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lstsq
 
+from hullrank.problem.charges import Charge
 from hullrank.problem.pair_sets import Floats, ListedPairs
 from hullrank.problem.pairs import PairCharge, PairProblem
 
 MOST_PAIRS = 500  # in the window
 
 
-def vertex(problem: PairProblem, scores: Floats, width: float) -> tuple[Floats, PairCharge] | None:
-    """Weights and charge from the pairs in the window; None where pairs are not listed, or too many in the window."""
-    pairs, X = problem.pairs, problem.X
-    if problem.loss != "hinge" or not isinstance(pairs, ListedPairs):
+def vertex(problem: PairProblem, scores: Floats, width: float) -> tuple[Floats, PairCharge, Floats] | None:
+    """Weights, charge and multipliers from the pairs in the window; None where they are not listed, or too many."""
+    pairs, rows = problem.pairs, problem.rows
+    if problem.charge is not Charge.HINGE or not isinstance(pairs, ListedPairs):
         return None
     limit = problem.C * pairs.weights
     z = 1 - (scores[pairs.hi] - scores[pairs.lo])
@@ -28,16 +29,16 @@ def vertex(problem: PairProblem, scores: Floats, width: float) -> tuple[Floats, 
     if not 0 < len(inside) <= MOST_PAIRS:
         return None
     alpha = limit * np.clip(z / width + 0.5, 0.0, 1.0)
-    D = X[pairs.hi[inside]] - X[pairs.lo[inside]]
+    D = rows.take(pairs.hi[inside]).X - rows.take(pairs.lo[inside]).X
     D = D.toarray() if sp.issparse(D) else D
-    w = -(X.T @ pairs.by_sample(alpha))
+    w = -rows.adjoint(pairs.by_sample(alpha))
     rounding = len(inside) * np.finfo(np.float64).eps
     alpha[inside] += lstsq(D @ D.T, 1 - D @ w, cond=rounding, lapack_driver="gelsy")[0]  # no iteration that may fail
     alpha = np.clip(alpha, 0.0, limit)
     coef = pairs.by_sample(alpha)
-    w = -(X.T @ coef)
-    scores = X @ w
+    w = -rows.adjoint(coef)
+    scores = rows.scores(w)
     z = 1 - (scores[pairs.hi] - scores[pairs.lo])
     charged = float(limit @ np.maximum(z, 0.0))
     loose = float(np.where(z > 0, limit - alpha, -alpha) @ z)
-    return w, PairCharge(charged, coef, loose, 0.0, pairs.at(scores))
+    return w, PairCharge(charged, coef, loose, 0.0, pairs.at(scores)), alpha

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hullrank.data import Samples
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import lay_out
-from hullrank.solvers._rows import scaled_rows
+from hullrank.problem.rows import centred_rows
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
@@ -35,7 +35,7 @@ def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
     order = samples.rows
     weights = samples.weights[order]
     layout = lay_out(problem, samples.starts, weights)
-    rows = scaled_rows(samples.X, order, weights).take(np.arange(len(order)))
+    rows = centred_rows(samples.X, order, weights).take(np.arange(len(order)))
     group = layout.row_group
     N = sp.csr_array(problem.incidence)
     lines = sp.vstack([N[group], N[problem.n_groups :]], format="csr")
@@ -48,7 +48,11 @@ def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
 def _largest_drive(
     problem: IntervalProblem, lines: sp.csr_array, limits: Floats, balance: sp.csr_array | None
 ) -> float:
-    """Maximise k subject to k linear + lines'x = 0, balance'x = 0, 0 <= x <= limits."""
+    """Maximise k subject to k linear + lines'x = 0, balance'x = 0, 0 <= x <= limits.
+
+    HiGHS has absolute tolerances, so the unit of the program is the largest finite limit, rounded to a power of two.
+    """
+    unit = 2.0 ** np.round(np.log2(limits.max(initial=0.0, where=np.isfinite(limits))))
     flow = sp.hstack([sp.csr_array(problem.linear[:, None]), lines.T])
     if balance is not None:
         still = sp.hstack([sp.csr_array((balance.shape[1], 1)), balance.T])
@@ -56,9 +60,9 @@ def _largest_drive(
     equations = np.zeros(flow.shape[0])
     c = np.zeros(flow.shape[1])
     c[0] = -1.0
-    upper = np.append(np.inf, limits)
+    upper = np.append(np.inf, limits / unit)
     answer = solve_lp(c, flow.tocsc(), equations, equations, np.zeros(len(c)), upper)
-    return max(0.0, float(answer.x[0])) if len(answer.x) else 0.0
+    return max(0.0, float(unit * answer.x[0])) if len(answer.x) else 0.0
 
 
 def _thin(samples: Samples) -> Samples:

@@ -10,13 +10,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.data import Samples
-from hullrank.problem.certificate import CertifiedPoint, Status
-from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.certificate import CertifiedPoint, Status, total_charge
+from hullrank.problem.charges import Charge
 from hullrank.problem.layout import SLACK, START, RowLayout, bundle_table
+from hullrank.problem.statement import Point
 from hullrank.solvers._linear_system import DENSE_LIMIT
-from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
-from hullrank.solvers.interior_point import Point, Settled, interior_point
+from hullrank.solvers._scaled import Best, ScaledProblem
+from hullrank.solvers.base import Options
+from hullrank.solvers.interior_point import Iterate, Settled, interior_point
 from hullrank.solvers.newton import RowSorter, quadratic_terms, with_all_multipliers
 
 Floats = NDArray[np.float64]
@@ -35,10 +36,10 @@ def sample_sizes(scaled: ScaledProblem) -> list[int]:
     sizes: list[int] = []
     while (size := (sizes[0] if sizes else m) // GROWTH) >= smallest // 2:
         sizes.insert(0, max(size, smallest))
-    return [] if problem.charge is Charge.HARD else sizes
+    return sizes
 
 
-def solve_by_settling(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Point, CertifiedPoint]:
+def solve_by_settling(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Iterate, CertifiedPoint]:
     """Solve on samples of growing size, then on all rows; an interrupt ends it at the last point."""
     rng = np.random.default_rng(0)
     first, *others = sample_sizes(scaled)
@@ -58,34 +59,30 @@ def solve_by_settling(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple
     return best.result(point if whole else with_all_multipliers(scaled, point))
 
 
-def solve_from_solution(
-    problem: IntervalProblem, samples: Samples, w: Floats, theta: Floats, objective: float, *, tol: float, max_iter: int
-) -> tuple[float, float] | None:
-    """Settle the rows by a solution, solve for the others and grade on all: the dual objective, and what counts as zero
-    beside it; None where that does not close the gap.
+def solve_from_start(
+    scaled: ScaledProblem, start: Point, options: Options
+) -> tuple[Iterate | None, CertifiedPoint | None]:
+    """Settle the rows by a known solution, solve for the others and grade on all; None where that leads nowhere.
 
     A solution with relative gap tol has 1/2 |w - w*|^2 <= tol P, and rows have length 1 once scaled, so that scores
     are wrong by at most about sqrt(2 tol P); and with many rows by less than if the rows were only a sample of others.
     Rows further from their kink keep their side of it.
     """
-    if problem.charge is Charge.HARD or samples.X.shape[1] > DENSE_LIMIT or not w.any():
-        return None
-    scaled, back = scale_problem(problem, samples)
-    f, theta = scaled.rows.scale, theta.copy()
-    if scaled.rows.mean is not None:
-        theta[: problem.n_thresholds] -= scaled.rows.mean @ w
-    w, theta = (w / f, theta / (f * f)) if problem.homogeneous else (w * f, theta)
-    start = Point(w, problem.raise_thresholds(theta), np.empty(0), np.ones(len(problem.up)))
-    width = SOLUTION_CAUTION * float(np.sqrt(2 * tol * abs(objective) / back))
+    problem, tol = scaled.problem, options.tol
+    kinked = problem.charge in (Charge.HINGE, Charge.SQUARED_HINGE)
+    if not kinked or scaled.rows.n_features > DENSE_LIMIT or not start.coef.any():
+        return None, None
+    first = scaled.scaled_point(start)
     best = Best(scaled, tol)
     with np.errstate(all="ignore"):  # a start far off may overflow; the point is then graded as useless
-        _settled_solve(scaled, start, min(width, _settling_width(scaled, start)), tol, max_iter, best)
-    if best.certified is None or best.certified.relative_gap > tol:
-        return None
-    return back * best.certified.dual, back * best.certified.floor
+        objective = problem.penalty.of(first.w) + float(problem.linear @ first.theta)
+        objective += total_charge(problem, scaled.layout, first.theta, scaled.rows.scores(first.w))
+        width = SOLUTION_CAUTION * float(np.sqrt(2 * tol * abs(objective)))
+        _settled_solve(scaled, first, min(width, _settling_width(scaled, first)), tol, options.max_iter, best)
+    return best.point, best.certified
 
 
-def _settling_width(level: ScaledProblem, point: Point) -> float:
+def _settling_width(level: ScaledProblem, point: Iterate) -> float:
     """How far from its kink a row must be to be settled: the error of a sampled solution; all rows at a collapse."""
     spread = float(np.std(level.rows.scores(point.w)))
     freedom = level.rows.n_features + len(point.theta)
@@ -93,8 +90,8 @@ def _settling_width(level: ScaledProblem, point: Point) -> float:
 
 
 def _settled_solve(
-    level: ScaledProblem, point: Point, width: float, tol: float, max_iter: int, best: Best | None
-) -> Point:
+    level: ScaledProblem, point: Iterate, width: float, tol: float, max_iter: int, best: Best | None
+) -> Iterate:
     """Rounds of settling, solving and verifying until ``best`` accepts (one round without it).
 
     Gives up where most rows must be kept, or two rounds fail: all rows from a cold start cost less then.
@@ -106,7 +103,7 @@ def _settled_solve(
     failures, steps = 0, max_iter if np.isinf(width) else min(max_iter, MOST_STEPS)
     for turn in range(MOST_ROUNDS):
         paying = sorter.sort(s, point.theta, width)
-        value = level.penalty(point.w) + float(problem.linear @ point.theta) + paying.charge
+        value = problem.penalty.of(point.w) + float(problem.linear @ point.theta) + paying.charge
         if problem.charge is Charge.HINGE:
             terms = Settled(-rows.adjoint(sorter.per_sample[1]), problem.flow(paying.group_weight))
         else:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from hullrank._progress import tell
 from hullrank.problem.certificate import CertifiedPoint, Status, certify_intervals
-from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernels import Gram
 from hullrank.problem.layout import RowLayout
 from hullrank.solvers import _smo_loops as loops

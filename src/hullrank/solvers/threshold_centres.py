@@ -9,7 +9,8 @@ greatest from the right ends, and their mean is optimal too (Robertson and Waltm
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.intervals import Charge, IntervalProblem
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import GROUP, LENGTH, SLACK, START, RowLayout
 
 Floats = NDArray[np.float64]
@@ -19,8 +20,8 @@ LEVEL = 1e-12  # slopes of this share of the weight are 0
 def centred_thresholds(problem: IntervalProblem, layout: RowLayout, scores: Floats, theta: Floats) -> Floats:
     """Optimal thresholds for the scores, each in the middle of its interval; theta itself where that has no room."""
     linked = _linked(problem)
-    shares_slack = problem.bundles[:, 1].max() >= 0
-    if linked is None or shares_slack or problem.charge is Charge.SQUARED_HINGE or problem.homogeneous:
+    kinked = problem.charge in (Charge.HINGE, Charge.HARD)
+    if linked is None or problem.shares_slacks or not kinked or problem.homogeneous:
         return theta
     shift = np.append(0.0, np.cumsum(problem.gap)) if linked else np.zeros(len(theta))
     kinks = _kinks(problem, layout, scores, shift)

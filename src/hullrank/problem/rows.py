@@ -1,7 +1,12 @@
-"""Rows (x - mean) / scale of class-sorted samples: dense and sparse meet here, at four products."""
+"""The rows of X, behind the few products that solvers and certificates are allowed to ask for.
+
+Nothing else in ``solvers`` or ``models`` multiplies by X, so that rows held elsewhere (in blocks, on disk) only need
+the same products. Dense and sparse meet here.
+"""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,25 +16,60 @@ from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
 ENOUGH = 2_000_000  # numbers from which mean and scale are measured
+FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyond which rows are centred in a copy
 BLOCK = 32768  # numbers in a block of rows that stays in cache
 
 
-@dataclass(frozen=True)
-class ScaledRows:
-    """A view of X: row i is (X[pick[i]] - mean) / scale; ``pick`` None means all rows as they stand.
+class Rows(Protocol):
+    """What a solver may ask of the rows x_i, i = 0..m-1."""
 
-    Sparse rows are never centred (thresholds absorb the mean); ``mean`` is then None.
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+
+    def scores(self, w: Floats) -> Floats:
+        """Products x_i.w of all rows."""
+
+    def adjoint(self, coef: Floats) -> Floats:
+        """Sum of coef_i x_i."""
+
+    def gram(self, d: Floats) -> Floats:
+        """Sum of d_i x_i x_i', d >= 0."""
+
+    def take(self, positions: NDArray[np.integer]) -> "Rows":
+        """The rows at the given positions, copied."""
+
+    def group_sums(self, layout: RowLayout) -> "GroupSums":
+        """The map from values per row of the layout to (groups, columns): sums of values times the row's sample."""
+
+
+@dataclass(frozen=True)
+class ArrayRows:
+    """Rows in memory, a view of X: row i is (X[pick[i]] - mean) / scale; ``pick`` None means all rows as they stand.
+
+    Sparse rows are never centred (thresholds absorb the mean); ``mean`` is then None. ``spread`` is rms|x| of the rows
+    of X that were measured, by which they are scaled unless it is 0.
     """
 
     X: Any
     pick: NDArray[np.integer] | None = None
     mean: Floats | None = None
     scale: float = 1.0
+    spread: float = 1.0
 
     @property
     def n_features(self) -> int:
         """Number of columns."""
         return int(self.X.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0] if self.pick is None else len(self.pick))
 
     def scores(self, w: Floats) -> Floats:
         """Row products with w."""
@@ -90,16 +130,37 @@ class ScaledRows:
         """The map from row values to (G, n): for each group the sum of values_r times the sample of row r."""
         return GroupSums(self, layout)
 
-    def take(self, positions: NDArray[np.integer]) -> "ScaledRows":
-        """The rows at the given positions, copied."""
+    def take(self, positions: NDArray[np.integer], *, by_column: bool = True) -> "ArrayRows":
+        """The rows at the given positions, copied; stored by column, weighing them runs along memory."""
         X = self.X[positions if self.pick is None else self.pick[positions]]
         if sp.issparse(X):
-            return ScaledRows(X.tocsr(), scale=self.scale)
-        X = np.asfortranarray(X)  # by column: weighing rows then runs along memory
+            return ArrayRows(X.tocsr(), scale=self.scale)
+        X = np.asfortranarray(X) if by_column else X
         if self.mean is not None:
             X -= self.mean
         X /= self.scale
-        return ScaledRows(X)
+        return ArrayRows(X)
+
+    @cached_property
+    def longest(self) -> float:
+        """Largest distance of a row of X from their mean."""
+        X = self.X
+        centre = np.asarray(X.mean(axis=0)).ravel()
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+        return float(np.max(squares - 2 * (X @ centre) + centre @ centre, initial=0.0)) ** 0.5
+
+    @cached_property
+    def column_variance(self) -> Floats:
+        """Variance of every column of X."""
+        X = self.X
+        squares = X.multiply(X) if sp.issparse(X) else X * X
+        means = np.asarray(X.mean(axis=0)).ravel()
+        return np.maximum(np.asarray(squares.mean(axis=0)).ravel() - means**2, 0.0)
+
+    @property
+    def is_far_off(self) -> bool:
+        """Whether the mean is so far from 0 that products with a view lose digits which a centred copy keeps."""
+        return self.mean is not None and float(np.abs(self.mean).max(initial=0.0)) > FAR_OFF * self.scale
 
     def _scatter(self, values: Floats) -> Floats:
         """Values of view rows at the rows of X."""
@@ -114,7 +175,7 @@ class ScaledRows:
 class GramOperator:
     """The matrix ``rows.gram(d)``, applied without being formed."""
 
-    rows: ScaledRows
+    rows: ArrayRows
     d: Floats
 
     def __matmul__(self, v: Floats) -> Floats:
@@ -132,7 +193,7 @@ class GroupSums:
     the rows that have a value does it.
     """
 
-    def __init__(self, rows: ScaledRows, layout: RowLayout) -> None:
+    def __init__(self, rows: ArrayRows, layout: RowLayout) -> None:
         self.rows, self.layout = rows, layout
         starts = layout.group_starts
         self.slices = None
@@ -148,6 +209,7 @@ class GroupSums:
             ]
 
     def __call__(self, values: Floats) -> Floats:
+        """The sums for given values."""
         rows, X = self.rows, self.rows.X
         if self.slices is not None:
             return np.array([values[own] @ X[samples] for own, samples in self.slices])
@@ -165,19 +227,17 @@ class GroupSums:
         return sums / rows.scale if rows.scale != 1.0 else sums
 
 
-def scaled_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ScaledRows:
+def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRows:
     """A view of the picked rows, centred (if dense) and scaled to rms|x| = 1; large X are measured on enough rows."""
     step = max(1, X.shape[0] * X.shape[1] // ENOUGH)
     if sp.issparse(X):
         Y = X[pick]
         square = float(np.asarray(Y.multiply(Y).sum(axis=1)).ravel() @ weights) / weights.sum()
-        return ScaledRows(X, pick, None, _root(square))
+        spread = max(square, 0.0) ** 0.5
+        return ArrayRows(X, pick, None, spread or 1.0, spread)
     Y, weights = X[pick[::step]], weights[::step]
     total = weights.sum()
     mean = weights @ Y / total
     Y -= mean
-    return ScaledRows(X, pick, mean, _root(float(np.einsum("ij,ij,i", Y, Y, weights)) / total))
-
-
-def _root(square: float) -> float:
-    return float(np.sqrt(square)) if square > 0 else 1.0
+    spread = (float(np.einsum("ij,ij,i", Y, Y, weights)) / total) ** 0.5
+    return ArrayRows(X, pick, mean, spread or 1.0, spread)

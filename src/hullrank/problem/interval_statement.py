@@ -1,0 +1,171 @@
+"""The statement of a class-based model: an interval problem over samples, linear or with a kernel."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hullrank.data import Samples
+from hullrank.order import OrderGraph
+from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, total_charge
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import IntervalProblem
+from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.layout import RowLayout, lay_out
+from hullrank.problem.rows import ArrayRows, centred_rows
+from hullrank.problem.statement import Grade, Point
+
+Floats = NDArray[np.float64]
+HARD_MARGIN_DIGITS = 1e-9  # of the margin, by which a hard margin may be missed
+
+
+class Multipliers(NamedTuple):
+    """Multipliers of the rows, divided by the cost of their slack, and of the order constraints."""
+
+    rows: Floats
+    order: Floats
+
+
+@dataclass(frozen=True)
+class IntervalStatement:
+    """An interval problem over samples in the order of the data.
+
+    ``positions`` are the samples' numbers in the data as given (samples without weight are left out), ``classes`` their
+    labels from lowest to highest, and ``space`` the space of a kernel's functions, or None for a linear score.
+    """
+
+    problem: IntervalProblem
+    samples: Samples
+    positions: NDArray[np.intp]
+    classes: NDArray[Any]
+    order: OrderGraph
+    space: KernelSpace | None = None
+
+    @property
+    def n_order_constraints(self) -> int:
+        """Pairs of samples of different classes."""
+        return self.samples.n_order_constraints
+
+    @cached_property
+    def layout(self) -> RowLayout:
+        """Where the rows of the problem stand, over class-sorted samples."""
+        return lay_out(self.problem, self.samples.starts, self.samples.weights[self.samples.rows])
+
+    @cached_property
+    def features(self) -> Samples:
+        """The samples in coordinates in which the score is linear: X itself, or those of the kernel's space."""
+        if self.space is None:
+            return self.samples
+        return replace(self.samples, X=self.space.coordinates)
+
+    @cached_property
+    def _view(self) -> ArrayRows:
+        """The features, class by class, centred (if dense) and scaled to rms|x| = 1."""
+        samples = self.features
+        return centred_rows(samples.X, samples.rows, samples.weights[samples.rows])
+
+    @cached_property
+    def _rows(self) -> ArrayRows:
+        """The features, class by class, with their mean taken out: thresholds absorb it."""
+        rows = replace(self._view, scale=1.0)
+        return rows.take(np.arange(rows.n_rows)) if rows.is_far_off else rows
+
+    def scores(self, point: Point) -> Floats:
+        """The samples' scores as the model predicts them, in the order of the data."""
+        if self.space is not None:
+            return self.space.scores(point.coef)
+        return np.asarray(self.samples.X @ point.coef).ravel()
+
+    def objective(self, point: Point, scores: Floats | None = None) -> float:
+        """The objective of a point; infinite where it breaks an order constraint or a hard margin."""
+        problem, s = self.problem, self.scores(point) if scores is None else scores
+        theta = point.thresholds
+        largest = max(np.abs(s).max(initial=0.0), np.abs(theta).max(initial=0.0))
+        digits = 64 * EPSILON * (1 + largest + self._reach(point.coef))
+        if np.any(problem.order_gaps(theta) < problem.gap - digits):
+            return float("inf")
+        lost = total_charge(problem, self.layout, theta, s[self.samples.rows])
+        if problem.charge is Charge.HARD:
+            lost = 0.0 if lost <= HARD_MARGIN_DIGITS + digits else float("inf")
+        return self._penalty(point, s) + float(problem.linear @ theta) + lost
+
+    def grade(self, point: Point, evidence: Multipliers, scores: Floats | None = None) -> Grade:
+        """Objective of the point, and the dual objective of the multipliers, repaired to be feasible."""
+        s = self._checked_scores(point, scores)
+        primal = self.objective(point, s)
+        graded = self._certified(point, evidence, s)
+        rounding = self._rounding(point, point.thresholds, s)
+        grade = Grade(primal, graded.dual - rounding, graded.noise + rounding, graded.floor, graded.residuals)
+        if self.space is None or not self.space.is_approximate:
+            return grade
+        whole = grade.dual - self.space.remainder(self.problem.penalty, self._by_sample(graded.coef))
+        return replace(grade, dual=whole, span_dual=grade.dual, span=self.space.span)
+
+    def _certified(self, point: Point, evidence: Multipliers, s: Floats) -> CertifiedPoint:
+        centre = float(np.mean(s)) if len(s) else 0.0
+        theta = point.thresholds.copy()
+        theta[: self.problem.n_thresholds] -= centre
+        return certify_intervals(
+            self.problem, self.layout, (s - centre)[self.samples.rows], self._penalty(point, s),
+            lambda coef: self._dual_penalty(coef, point, s), theta, evidence.rows, evidence.order, self._unit,
+        )  # fmt: skip
+
+    def _rounding(self, point: Point, theta: Floats, s: Floats) -> float:
+        """What the last digits of the scores may add to the charge: a row at its kink begins to pay."""
+        if self.problem.charge is Charge.HARD:
+            return 0.0
+        digits = EPSILON * (float(np.abs(s).max(initial=0.0)) + self._reach(point.coef))
+        moved = replace(self.problem, offset=self.problem.offset + digits)
+        s = s[self.samples.rows]
+        return total_charge(moved, self.layout, theta, s) - total_charge(self.problem, self.layout, theta, s)
+
+    def _reach(self, coef: Floats) -> float:
+        """How large the parts are that add up to a score, about."""
+        if self.space is not None:
+            return self.space.reach(coef)
+        mean = self._view.mean
+        far = 0.0 if mean is None else float(np.abs(mean) @ np.abs(coef))
+        return far + self._view.scale * float(np.linalg.norm(coef))
+
+    @cached_property
+    def _unit(self) -> float:
+        """rms|x| of the samples about their mean; only homogeneous problems measure by it."""
+        if not self.problem.homogeneous:
+            return 1.0
+        if self.space is not None and not self.space.coefficient_norm:
+            return self.space.typical_length
+        view = self._view
+        if not sp.issparse(view.X):
+            return view.spread
+        weights = self.samples.weights
+        mean = np.asarray(weights @ view.X).ravel() / weights.sum()
+        return float(np.sqrt(max(view.spread**2 - float(mean @ mean), 0.0)))
+
+    def _penalty(self, point: Point, s: Floats) -> float:
+        if self.space is None:
+            return self.problem.penalty.of(point.coef)
+        return self.space.penalty(self.problem.penalty, point.coef, s)
+
+    def _dual_penalty(self, coef: Floats, point: Point, s: Floats) -> float:
+        """That of X'coef, coef by class-sorted sample."""
+        if self.space is None or self.space.has_coordinates:
+            return self.problem.penalty.dual_of(self._rows.adjoint(coef))
+        return self.space.dual_penalty(self.problem.penalty, self._by_sample(coef), point.coef, s)
+
+    def _by_sample(self, coef: Floats) -> Floats:
+        out = np.empty_like(coef)
+        out[self.samples.rows] = coef
+        return out
+
+    def _checked_scores(self, point: Point, scores: Floats | None) -> Floats:
+        """Scores that a solver computed are believed if a few of them, computed here, agree."""
+        if scores is None or self.space is None:
+            return self.scores(point)
+        some = np.linspace(0, len(scores) - 1, min(len(scores), 64)).astype(np.intp)
+        known = self.space.scores(point.coef, some)
+        size = float(np.abs(known).max(initial=0.0))
+        agree = np.abs(scores[some] - known).max(initial=0.0) <= 1e-10 * size
+        return scores if agree else self.scores(point)

@@ -1,0 +1,141 @@
+"""The space of functions of a kernel over given samples: scores, norms, and coordinates where these are needed.
+
+A function f = sum_i v_i k(x_i, .) has the scores s = K v and is charged 1/2 v'Kv, or 1/2 v'v under the coefficient norm
+of Fung et al. (27), which makes it a linear problem over the rows of K. With a rank, f is restricted to the span of so
+many samples; in the coordinates of that span the problem is linear too.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.problem.certificate import EPSILON
+from hullrank.problem.intervals import Penalty
+from hullrank.problem.kernel_factor import KernelFactor, factor_kernel
+from hullrank.problem.kernels import Gram
+
+Floats = NDArray[np.float64]
+_SOME = 300  # samples by which the spread of all is measured
+MOST_PRODUCTS = 4e8  # kernel values up to which the remainder of an approximation is computed exactly
+
+
+@dataclass(frozen=True)
+class KernelSpace:
+    """The kernel between samples, the number of samples that span the functions (None: all), and the norm."""
+
+    gram: Gram
+    rank: int | None = None
+    coefficient_norm: bool = False
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether the problem is linear in ``coordinates`` rather than solved by kernel values."""
+        return self.coefficient_norm or self.rank is not None
+
+    @cached_property
+    def factor(self) -> KernelFactor:
+        """K = L L' (+ a remainder where the rank is limited)."""
+        return factor_kernel(self.gram, self.rank)
+
+    @cached_property
+    def coordinates(self) -> Floats:
+        """Rows in which the score is linear: those of K (coefficient norm), else those of L."""
+        if not self.coefficient_norm:
+            return self.factor.L
+        K = np.empty((len(self.gram), len(self.gram)))
+        self.gram.blocks(np.float64).fill(None, K)
+        return K
+
+    def coefficients(self, w: Floats) -> Floats:
+        """The kernel coefficients of the function with the given weights on the coordinates."""
+        return w if self.coefficient_norm else self.factor.coefficients(w)
+
+    def weights(self, coef: Floats) -> Floats:
+        """The weights on the coordinates of the function with the given kernel coefficients."""
+        return coef if self.coefficient_norm else self.factor.L.T @ coef
+
+    @property
+    def is_approximate(self) -> bool:
+        """Whether the functions are restricted to the span of some samples."""
+        return self.rank is not None and len(self.factor.pivots) < len(self.gram)
+
+    @property
+    def span(self) -> str:
+        """Which functions are allowed, in words."""
+        return f"functions are restricted to the span of {len(self.factor.pivots)} samples"
+
+    def scores(self, coef: Floats, rows: NDArray[Any] | None = None) -> Floats:
+        """Scores of the samples (or those at ``rows``) for kernel coefficients, from float64 kernel values."""
+        return self.gram.times(coef, rows)
+
+    def penalty(self, penalty: Penalty, coef: Floats, scores: Floats) -> float:
+        """That of the function with these coefficients and scores; infinite outside the unit ball beyond rounding."""
+        if self.coefficient_norm:
+            return penalty.of(coef)
+        square = float(coef @ scores)
+        if penalty is Penalty.BALL:
+            digits = 1e-9 + 64 * EPSILON * float(np.abs(coef) @ np.sqrt(np.maximum(self._diagonal, 0.0))) ** 2
+            return 0.0 if square <= 1 + digits else np.inf
+        return 0.5 * square
+
+    def dual_penalty(self, penalty: Penalty, beta: Floats, coef: Floats, scores: Floats) -> float:
+        """That of the function with coefficients beta, from above: rounding is added.
+
+        Solvers end with beta close to a multiple of ``coef``, whose scores are known: only the difference needs kernel
+        values, and none where it is negligible.
+        """
+        size = float(coef @ coef)
+        multiple = float(beta @ coef) / size if size > 0 else 0.0
+        change = beta - multiple * coef
+        square = multiple**2 * float(coef @ scores) + 2 * multiple * float(change @ scores)
+        diagonal = np.sqrt(np.maximum(self._diagonal, 0.0))
+        length = float(np.abs(change) @ diagonal)
+        if length**2 > 1e-10 * abs(square):
+            square += float(change @ self.gram.times(change))
+        else:
+            square += length**2
+        square = max(square, 0.0) + self.rounding(beta)
+        return 0.5 * square if penalty is Penalty.L2 else float(np.sqrt(square))
+
+    def reach(self, coef: Floats) -> float:
+        """How large the terms are that add up to a score, together."""
+        diagonal = np.sqrt(np.maximum(self._diagonal, 0.0))
+        return float(np.abs(coef) @ diagonal) * float(diagonal.max(initial=0.0))
+
+    def rounding(self, beta: Floats) -> float:
+        """What rounding may add to beta'K beta, estimated as a random walk over the coefficients."""
+        reach = float(np.abs(beta) @ np.sqrt(np.maximum(self._diagonal, 0.0)))
+        return EPSILON * reach**2 / max(np.count_nonzero(beta), 1) ** 0.5
+
+    @cached_property
+    def _diagonal(self) -> Floats:
+        return self.gram.diagonal()
+
+    @cached_property
+    def typical_length(self) -> float:
+        """Root of the mean squared distance of the samples from their mean, in the kernel's space, by some of them."""
+        some = (
+            np.argsort(self.gram.hashes(), kind="stable")[:_SOME]
+            if len(self.gram) > _SOME
+            else np.arange(len(self.gram))
+        )
+        part = self.gram.take(some)
+        mean = float(part.times(np.full(len(some), 1 / len(some))).mean())
+        return float(np.sqrt(max(float(part.diagonal().mean()) - mean, 0.0)))
+
+    def remainder(self, penalty: Penalty, beta: Floats) -> float:
+        """How much lower the dual objective may lie for the kernel K itself than for L L'.
+
+        That is 1/2 beta'(K - L L')beta, or for the unit ball the difference of the two norms; a bound where kernel
+        values are too many.
+        """
+        image = self.factor.L.T @ beta
+        inside = float(image @ image)
+        if np.count_nonzero(beta) * len(beta) > MOST_PRODUCTS:
+            beyond = float(np.abs(beta) @ np.sqrt(self.factor.residual)) ** 2
+        else:
+            beyond = max(0.0, float(beta @ self.gram.times(beta)) - inside) + self.rounding(beta)
+        return 0.5 * beyond if penalty is Penalty.L2 else float(np.sqrt(inside + beyond) - np.sqrt(inside))

@@ -1,0 +1,123 @@
+"""The statement of a ranker over pairs of samples, linear or with a kernel."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.problem.certificate import EPSILON
+from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import Penalty
+from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.pair_sets import Floats, ListedPairs, Pairs
+from hullrank.problem.pairs import PairProblem
+from hullrank.problem.rows import ArrayRows, centred_rows
+from hullrank.problem.statement import Grade, Point
+
+
+@dataclass(frozen=True)
+class Window:
+    """Multipliers of the pairs, as those of the charge at some weights, the hinge smoothed over ``width``.
+
+    ``coef`` are these weights (or kernel coefficients; None: those of the graded point), and ``C``, where it is given,
+    a smaller price at which the multipliers are feasible too.
+    """
+
+    width: float
+    coef: Floats | None = None
+    C: float | None = None
+
+
+@dataclass(frozen=True)
+class PairStatement:
+    """Pairs among samples in the order of the data, and their charge.
+
+    ``X`` has the rows that take part in a pair, whose numbers in the data as given are ``positions``; ``space`` is the
+    space of a kernel's functions, or None for a linear score.
+    """
+
+    X: Any
+    pairs: Pairs
+    C: float
+    charge: Charge
+    positions: NDArray[np.int64]
+    space: KernelSpace | None = None
+
+    @property
+    def n_order_constraints(self) -> int:
+        """Number of pairs."""
+        return self.pairs.n_pairs
+
+    @cached_property
+    def problem(self) -> PairProblem:
+        """The linear problem over X, or over coordinates of the kernel's space; pairs do not see where 0 is."""
+        if self.space is not None:
+            return PairProblem(ArrayRows(self.space.coordinates), self.pairs, self.C, self.charge)
+        rows = ArrayRows(self.X)
+        view = centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0]))
+        if view.is_far_off:
+            rows = ArrayRows(np.ascontiguousarray(self.X - view.mean))
+        return PairProblem(rows, self.pairs, self.C, self.charge)
+
+    def scores(self, point: Point) -> Floats:
+        """The samples' scores as the model predicts them."""
+        if self.space is not None:
+            return self.space.scores(point.coef)
+        return np.asarray(self.X @ point.coef).ravel()
+
+    def objective(self, point: Point, scores: Floats | None = None) -> float:
+        """The objective of a point."""
+        s = self.scores(point) if scores is None else scores
+        penalty = Penalty.L2.of(point.coef) if self.space is None else self.space.penalty(Penalty.L2, point.coef, s)
+        return penalty + self.problem.exact_charge(self.problem.charged(self.pairs.at(s), 1.0))
+
+    def grade(self, point: Point, evidence: Window | Floats, scores: Floats | None = None) -> Grade:
+        """Objective of the point, and the lower bound that the evidence proves: a `Window`, or one multiplier for each
+        of the listed pairs."""
+        s = self.scores(point)
+        primal = self.objective(point, s)
+        dual, beta = self._dual(point, evidence, s)
+        noise = EPSILON * (self.C * (1 + float(np.abs(s).max(initial=0.0))) + abs(primal))
+        if self.space is None or not self.space.is_approximate:
+            return Grade(primal, dual, noise)
+        whole = dual - self.space.remainder(Penalty.L2, beta)
+        return Grade(primal, whole, noise, span_dual=dual, span=self.space.span)
+
+    def _dual(self, point: Point, evidence: Window | Floats, s: Floats) -> tuple[float, Floats]:
+        """The dual objective at the multipliers, and these summed by sample."""
+        if isinstance(evidence, Window):
+            return self._dual_of_window(point, evidence, s)
+        assert isinstance(self.pairs, ListedPairs)
+        limit = self.C * self.pairs.weights
+        alpha = np.clip(evidence, 0.0, limit * self.charge.largest)
+        gain = self.charge.margin * float(alpha.sum()) - float(limit @ self.charge.conjugate(alpha / limit))
+        coef = self.pairs.by_sample(alpha)
+        return gain - self._dual_penalty(coef, point, s), coef
+
+    def _dual_of_window(self, point: Point, evidence: Window, s: Floats) -> tuple[float, Floats]:
+        """The dual objective at the multipliers of the window: the objective there, less the gap (``pair_bounds``)."""
+        problem = self.problem
+        if evidence.C is not None:
+            problem = replace(problem, C=evidence.C)
+        if evidence.coef is not None:
+            point = Point(evidence.coef)
+            s = self.scores(point)
+        charge = problem.charged(self.pairs.at(s), evidence.width)
+        if self.space is None or self.space.has_coordinates:
+            w = point.coef if self.space is None else self.space.weights(point.coef)
+            square, apart = float(w @ w), float(np.linalg.norm(w + problem.rows.adjoint(charge.coef)))
+        else:
+            difference = point.coef + charge.coef
+            square = float(point.coef @ s)
+            distance = float(difference @ self.space.scores(difference)) + self.space.rounding(difference)
+            apart = max(distance, 0.0) ** 0.5
+        rounding = EPSILON * float(np.abs(charge.coef) @ np.abs(s - s.mean()))
+        primal = 0.5 * square + problem.exact_charge(charge)
+        return primal - 0.5 * (apart + charge.noise) ** 2 - charge.complementarity - rounding, charge.coef
+
+    def _dual_penalty(self, coef: Floats, point: Point, s: Floats) -> float:
+        if self.space is None or self.space.has_coordinates:
+            return Penalty.L2.dual_of(self.problem.rows.adjoint(coef))
+        return self.space.dual_penalty(Penalty.L2, -coef, point.coef, s)

@@ -1,0 +1,104 @@
+"""The stated problem: what an estimator minimises on given data, as one frozen object that everything shares.
+
+An estimator's ``state(X, y, ...)`` makes a statement, a solver answers it with a `Solution`, the estimator stores the
+answer in its attributes, ``candidate(statement)`` reads them back as a `Point`, and the statement grades that point.
+Certifying, warm starts, reports and tests go the same way.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.problem.certificate import Certificate, Status, relative_gap
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a model predicts with: weights (or one kernel coefficient per sample) and the thresholds of the problem."""
+
+    coef: Floats
+    thresholds: Floats = field(default_factory=lambda: np.empty(0))
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The answer of a solver to a statement.
+
+    ``evidence`` is what proves the answer (multipliers, in a form that the statement's ``grade`` understands),
+    ``scores`` those of the samples if the solver knows them in float64, and ``start`` what a next solve may begin from.
+    ``status`` is the solver's own word, which decides nothing: see ``certificate``.
+    """
+
+    point: Point
+    evidence: Any
+    status: Status
+    iterations: int
+    solver: str
+    scores: Floats | None = None
+    start: Any = None
+
+
+@dataclass(frozen=True)
+class Grade:
+    """Objective of a point, a lower bound of the stated problem, and an estimate of what rounding may do to them.
+
+    ``floor`` is what counts as zero beside them. Where functions are restricted to a span, ``span_dual`` is the lower
+    bound among those functions and ``span`` says which they are.
+    """
+
+    primal: float
+    dual: float
+    noise: float = 0.0
+    floor: float = 0.0
+    residuals: Mapping[str, float] = field(default_factory=dict)
+    span_dual: float | None = None
+    span: str = ""
+
+    @property
+    def span_gap(self) -> float:
+        """The relative gap among the functions of the span, or of the stated problem where there is none."""
+        return relative_gap(self.primal, self.dual if self.span_dual is None else self.span_dual, self.floor)
+
+
+class Statement(Protocol):
+    """A stated problem."""
+
+    @property
+    def n_order_constraints(self) -> int:
+        """How many pairs of samples the problem orders."""
+
+    def grade(self, point: Point, evidence: Any, scores: Floats | None = None) -> Grade:
+        """Objective of the point on the data as given, and the lower bound that the evidence proves.
+
+        ``scores`` are those of the samples at the point where they are known in float64; they are spot-checked.
+        """
+
+
+def certificate(statement: Statement, grade: Grade, solution: Solution, tol: float, seconds: float) -> Certificate:
+    """The certificate of a graded point: its status follows from the gap and the tolerance, not from the solver."""
+    primal, dual = grade.primal, grade.dual
+    size = max(abs(primal), abs(dual), grade.floor)
+    status, cause = solution.status, ""
+    if not np.isfinite(primal):
+        status, cause, dual = Status.FAILED, "the objective is not finite", -np.inf
+    elif dual > primal + max(10 * grade.noise, 1e-12 * size):
+        status, cause, dual = Status.FAILED, "the lower bound lies above the objective", -np.inf
+    dual = min(dual, primal)
+    closed = np.isfinite(dual) and primal - dual <= tol * max(abs(primal), abs(dual), grade.floor)
+    if closed:
+        status = Status.CONVERGED
+    elif status is not Status.FAILED and grade.span_dual is not None and grade.span_gap <= tol:
+        status, cause = Status.APPROXIMATED, f"{grade.span}, within which the relative gap is {grade.span_gap:.2g}"
+    elif status is Status.CONVERGED or (status is not Status.FAILED and grade.noise > tol * size):
+        status = Status.PRECISION
+        cause = "rounding in the scores of the data as given is larger than the tolerance allows"
+    return Certificate(
+        primal=primal, dual=dual, status=status, iterations=solution.iterations, seconds=seconds,
+        solver=solution.solver, n_order_constraints=statement.n_order_constraints, residuals=grade.residuals,
+        floor=grade.floor, cause=cause,
+    )  # fmt: skip

@@ -1,0 +1,33 @@
+"""The one way from a statement to a solution; each kind of statement registers its own."""
+
+from functools import singledispatch
+from typing import Any
+
+from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.pair_statement import PairStatement
+from hullrank.problem.statement import Solution
+from hullrank.solvers.base import Options
+
+
+@singledispatch
+def solve(statement: Any, options: Options, start: Any = None) -> Solution:
+    """Solve a statement; ``start`` is a `Point` (or what an earlier `Solution` left as its ``start``) to begin from."""
+    raise TypeError(f"no solver is registered for statements of type {type(statement).__name__}")
+
+
+@solve.register
+def _(statement: IntervalStatement, options: Options, start: Any = None) -> Solution:
+    if statement.space is None:
+        from hullrank.solvers.intervals import solve_intervals
+
+        return solve_intervals(statement.problem, statement.samples, options, start=start)
+    from hullrank.solvers.kernel_intervals import solve_kernel_intervals
+
+    return solve_kernel_intervals(statement, options, start=start)
+
+
+@solve.register
+def _(statement: PairStatement, options: Options, start: Any = None) -> Solution:
+    from hullrank.solvers.pairs_newton import solve_pairs
+
+    return solve_pairs(statement, options, start=start)

@@ -1,0 +1,136 @@
+"""A second fit leaves nothing of the first: attributes are those of a fresh estimator, and an error changes none."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+import hullrank
+from hullrank.exceptions import HullrankError
+from hullrank.io import load, save
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 2))
+Y = np.digitize(X @ [1.0, -2.0] + 0.3 * RNG.normal(size=40), [-1, 1])
+FORK = [(0, 1), (0, 2)]
+KERNELS = [{"kernel": "rbf"}, {"kernel": "linear"}, {"approximation": 10}]
+SETTINGS = {  # each is fitted after each other one
+    "ConvexHullRanker": [{}, {"order": FORK}, *KERNELS],
+    "FixedMarginClassifier": [{"warm_start": True}, *KERNELS],
+    "NuMarginClassifier": KERNELS,
+    "SumOfMarginsClassifier": KERNELS,
+    "SwappedPairsRanker": KERNELS,
+    "SampledPairsRanker": [{"random_state": 0}, *KERNELS],
+    "ExactRanker": [{"max_cells": 50}, {"method": "sweep"}],
+    "LinearRelaxationRanker": [{}],
+    "OrdinalCalibrator": [{"cv": 2}],
+    "PRank": [{"kernel": "rbf"}, {"kernel": "linear"}],
+    "RankBoost": [{"early_stopping": True, "random_state": 0}, {"weak_rankers": "thresholds"}],
+    "InformativeVectorClassifier": [{"max_iter": 20}, {"tune": False}],
+}
+ESTIMATORS = [
+    name
+    for name in hullrank.__all__
+    if inspect.isclass(cls := getattr(hullrank, name)) and issubclass(cls, BaseEstimator)
+]
+
+
+def blank(name):
+    inner = [hullrank.FixedMarginClassifier()] if name == "OrdinalCalibrator" else []
+    return getattr(hullrank, name)(*inner)
+
+
+def test_every_estimator_is_here():
+    assert sorted(SETTINGS) == sorted(ESTIMATORS)
+
+
+@pytest.mark.filterwarnings("ignore::hullrank.exceptions.CollapsedRankingWarning")
+@pytest.mark.filterwarnings("ignore::hullrank.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_refit_has_the_attributes_of_a_fresh_fit(name):
+    y = Y > 0 if name == "ExactRanker" else Y
+    for first in SETTINGS[name]:
+        for second in SETTINGS[name]:
+            model = blank(name).set_params(**first).fit(X[:, :1], y)
+            model.set_params(**blank(name).get_params(deep=False)).set_params(**second).fit(X, y)
+            fresh = blank(name).set_params(**second).fit(X, y)
+            assert set(vars(model)) == set(vars(fresh)), (first, second)
+            assert model.n_features_in_ == 2
+
+
+def test_a_fork_after_a_chain_can_be_saved(tmp_path):
+    ranker = hullrank.ConvexHullRanker().fit(X, Y)
+    assert hasattr(ranker, "thresholds_")
+    ranker.set_params(order=FORK).fit(X, Y)
+    assert not hasattr(ranker, "thresholds_")
+    save(ranker, tmp_path / "m.hull")
+    np.testing.assert_array_equal(load(tmp_path / "m.hull").predict(X), ranker.predict(X))
+
+
+def test_gamma_goes_with_its_kernel():
+    model = hullrank.FixedMarginClassifier(kernel="rbf").fit(X, Y)
+    assert model.gamma_ > 0
+    assert not hasattr(model.set_params(kernel="linear").fit(X, Y), "gamma_")
+
+
+def test_a_warm_start_is_kept_while_it_is_asked_for():
+    model = hullrank.FixedMarginClassifier(kernel="rbf", warm_start=True).fit(X, Y)
+    cold = model.n_iter_
+    assert model.fit(X, Y).n_iter_ < cold
+    assert not hasattr(model.set_params(warm_start=False).fit(X, Y), "_warm")
+
+
+def test_routing_and_notes_of_the_user_survive():
+    import sklearn
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = hullrank.ConvexHullRanker().set_fit_request(sample_weight=True)
+        model.note = "first try"
+        model.fit(X, Y).fit(X, Y)
+        assert model.get_metadata_routing().fit.requests["sample_weight"] is True
+        assert model.note == "first try"
+
+
+LAST = {
+    "OrdinalCalibrator": "score_mean_",
+    "PRank": "coef_",
+    "RankBoost": "coef_",
+    "InformativeVectorClassifier": "_root",
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_an_error_late_in_a_fit_brings_the_last_one_back(name, monkeypatch):
+    model = blank(name).fit(X, Y > 0)
+    before = dict(vars(model))
+
+    def fail_at_the_end(self, attribute, value):
+        if attribute == LAST.get(name, "certificate_"):
+            raise HullrankError("too late")
+        object.__setattr__(self, attribute, value)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(model), "__setattr__", fail_at_the_end)
+        with pytest.raises(HullrankError, match="too late"):
+            model.fit(X[:, :1], Y > 0)
+    assert vars(model) == before
+
+
+def test_a_batch_with_an_error_leaves_a_perceptron_as_it_was():
+    fresh = hullrank.PRank()
+    with pytest.raises(ValueError, match="5"):
+        fresh.partial_fit(X, np.full(40, 5), classes=[0, 1, 2])
+    assert vars(fresh) == hullrank.PRank().get_params()
+
+    def kernel(A, B):
+        if len(A) == 400 - 256:
+            raise HullrankError("the second block of rows fails")
+        return A @ B.T
+
+    model = hullrank.PRank(kernel=kernel, classes=[0, 1, 2]).partial_fit(X, Y)
+    before, clock = dict(vars(model)), model._state.clock
+    with pytest.raises(HullrankError, match="second block"):
+        model.partial_fit(np.tile(X, (10, 1)), 2 - np.tile(Y, 10))
+    assert vars(model) == before
+    assert model._state.clock == clock
