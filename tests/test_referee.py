@@ -86,14 +86,15 @@ def test_the_relaxation_is_the_linear_program_of_the_paper(data, epsilon):
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear"])
 @pytest.mark.parametrize("norm", ["rkhs", "coefficient"])
-def test_a_kernel_is_its_own_feature_space(data, kernel, norm):
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_a_kernel_is_its_own_feature_space(data, kernel, norm, loss):
     X, y, weights = data
     K, doubt = kernel_values(X, kernel, gamma=0.3, degree=2, coef0=1.0)
     K64 = K.astype(float)
     values, vectors = np.linalg.eigh(K64)
     root = vectors * np.sqrt(np.maximum(values, 0)) if norm == "rkhs" else K64
-    st = statements.fixed_margin(K, y, weights, 0.7, is_kernel=norm == "rkhs", doubt=doubt)
-    assert_equal_optimum(st, conic.fixed_margin(root, y, 0.7, weights=weights))
+    st = statements.fixed_margin(K, y, weights, 0.7, loss=loss, is_kernel=norm == "rkhs", doubt=doubt)
+    assert_equal_optimum(st, conic.fixed_margin(root, y, 0.7, weights=weights, loss=loss))
 
 
 def test_a_hard_margin_is_separated_or_not(data):

@@ -73,7 +73,7 @@ class ConicForm:
         solution = solver.solve()
         x, dual = np.array(solution.x), np.array(solution.z)
         if self.st.charge == "logistic":
-            multipliers = dual[first : first + 6 * self.R].reshape(-1, 6)[:, 3]
+            multipliers = -dual[first : first + 6 * self.R].reshape(-1, 6)[:, 3]
         else:
             multipliers = dual[first : first + self.R]
         units = self.units
