@@ -4,6 +4,7 @@ Easy data would prove little: there are more columns than rows, duplicates, cons
 of magnitude, scales from 1e-8 to 1e8, shifts, and prices of slack from 1e-6 to 1e8 and infinite.
 """
 
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -71,7 +72,9 @@ class Case:
             extra["qid"] = self.qid
         X, model = sp.csr_array(self.X) if self.is_sparse else self.X, self.model()
         if self.params.get("warm_start") and np.isfinite(self.params["C"]):
-            model.set_params(C=self.params["C"] / 7).fit(X, self.y, **extra).set_params(C=self.params["C"])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model.set_params(C=self.params["C"] / 7).fit(X, self.y, **extra).set_params(C=self.params["C"])
         return model.fit(X, self.y, **extra)
 
     def __str__(self):
