@@ -34,12 +34,17 @@ EXACT = 1e-9  # the share of a value up to which two computations of it agree, r
 
 @dataclass
 class Verdict:
-    """What became of a case: graded, declined (an error with a reason), crash or slow; ``failures``: (kind, detail)."""
+    """What became of a case: graded, declined (an error with a reason), crash or slow; ``failures``: (kind, detail).
+
+    ``blunt`` says that the referee knows the optimum badly; ``unsolved`` how far the model, though honest about it, is
+    from a point that the referee found, where that is more than tol and a millionth of the objective.
+    """
 
     case: object
     outcome: str = "graded"
     failures: list = field(default_factory=list)
     blunt: bool = False
+    unsolved: str = ""
     status: str = ""
 
     def fail(self, kind, detail):
@@ -147,6 +152,9 @@ def _judge_model(verdict, model, warned):
         return
     best = optimum(st)
     verdict.blunt = not best.width <= BLUNT
+    lowered = "max_iter" in verdict.case.params or "approximation" in verdict.case.params
+    if not lowered and primal - best.upper > max(BLUNT, getattr(model, "tol", 0)) * max(abs(best.upper), best.zero):
+        verdict.unsolved = f"{verdict.status} at {primal:.9g}, where {best.upper:.9g} is attained"
     _judge_status(verdict, model, _zero(st) if st.penalty == "ball" else _allowed_floor(st), warned)
     value = evaluate(st, w, theta)
     _judge_scores(verdict, restated, st, w)
