@@ -174,6 +174,8 @@ def _judge_primal(verdict, restated, st, point, value, primal):
         if np.isfinite(primal):
             verdict.fail("primal", f"claims {primal:.12g}, but constraints are broken by {value.violation:.3g}")
         return
+    if primal == np.inf and value.violation > 0:
+        return  # constraints that rounding may have broken
     off, size = primal - value.value, abs(value.value)
     free = restated.case.params.get("slack") == "edge" and not hasattr(restated.model, "edge_thresholds_")
     doubt = EXACT * size + 2 * value.error + _negligible(st)

@@ -166,7 +166,9 @@ def resolved_gamma(gamma, X, weights):
         return 1.0 / X.shape[1]
     if gamma != "scale":
         return float(gamma)
+    if np.ptp(X) == 0:
+        return 1.0
     share = np.asarray(weights, Long)[:, None] / (np.sum(weights, dtype=Long) * X.shape[1])
     X = np.asarray(X, Long)
     variance = (share * (X - (share * X).sum()) ** 2).sum()
-    return float(1 / (X.shape[1] * variance)) if variance > 0 else 1.0
+    return float(1 / (X.shape[1] * variance))
