@@ -57,7 +57,7 @@ def main():
         make(path, rows)
         commands = {
             "Python: polars.read_csv + fit": [sys.executable, "-c", PYTHON, path],
-            "hullrank fit": [hullrank, "fit", path, "--target", "grade", "--out", model],
+            "hullrank fit": [hullrank, "fit", path, "--target", "grade", "--out", model, "--force", "--no-cv"],
             "hullrank rank": [hullrank, "rank", model, path, "--out", ranked],
         }
         results = {name: [] for name in commands}

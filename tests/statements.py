@@ -46,3 +46,8 @@ def solved(statement, tol=1e-6, max_iter=200, *, start=None, solver="auto", cach
         status=solution.status,
         certificate=certificate(statement, grade, solution, tol, 0.0),
     )
+
+
+def kernel_solved(problem, samples, gram, *, rank=None, tol=1e-4, **options):
+    """The solution of an interval problem with a kernel between the samples."""
+    return solved(interval_statement(problem, samples, gram, rank), tol, **options)

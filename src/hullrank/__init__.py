@@ -10,7 +10,6 @@ A *Ranker* predicts scores, a *Classifier* predicts ordered labels; both place s
 """
 
 from importlib import import_module
-from importlib.metadata import version as _version
 from typing import Any
 
 _HOME = {
@@ -29,14 +28,16 @@ _HOME = {
     "InformativeVectorClassifier": "baselines.informative_vectors",
     "ScoreLineDisplay": "plots",
 }
-_SUBPACKAGES = ("metrics", "exceptions", "datasets", "io", "plots")
+_SUBPACKAGES = ("data", "metrics", "exceptions", "datasets", "io", "plots")
 
 __all__ = ["__version__", *_HOME, *_SUBPACKAGES]
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return _version("hullrank")
+        from importlib.metadata import version
+
+        return version("hullrank")
     if name in _SUBPACKAGES:
         return import_module(f"hullrank.{name}")
     if name in _HOME:

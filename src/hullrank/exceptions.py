@@ -18,7 +18,9 @@ __all__ = [
     "ModelFileError",
     "NoComparablePairError",
     "NotSeparableError",
+    "QueryWarning",
     "TableError",
+    "TableWarning",
     "UndeclaredOrderWarning",
     "UndefinedMetricWarning",
 ]
@@ -70,6 +72,14 @@ class MissingExtraError(ImportError):
 
 class CollapsedRankingWarning(UserWarning):
     """The optimum of the stated problem ranks nothing: crossed intervals or a vanishing score range."""
+
+
+class QueryWarning(UserWarning):
+    """Queries that are about to be a feature, or pairs that are counted across queries."""
+
+
+class TableWarning(UserWarning):
+    """Something about a column that changes what is learned from it: words taken as missing, doubtful signs."""
 
 
 class UndeclaredOrderWarning(UserWarning):

@@ -41,7 +41,7 @@ def test_every_method_sees_the_declared_order(run_here, csv, tmp_path, method):
     out = tmp_path / "m.hull"
     done = run_here("fit", csv, "-t", "grade", "--order", ORDER, *WORDS, "-m", method, "-o", out, "--json")
     assert done.code == 0, done.err
-    accuracy = json.loads(done.out)["pair_accuracy"]
+    accuracy = json.loads(done.out)["training"]["pair_accuracy"]
     assert accuracy > 0.8
     assert json.loads(run_here("evaluate", out, csv, "--json").out)["pair_accuracy"] == pytest.approx(accuracy)
     ranked = tmp_path / "r.csv"
@@ -56,7 +56,7 @@ def test_fit_saves_what_the_library_would_fit(run_here, csv, tmp_path, method):
     done = run_here("fit", csv, "-t", "grade", "--order", ORDER, *WORDS, "-m", method, "-o", out, "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
-    assert facts["pair_accuracy"] > 0.9
+    assert facts["training"]["pair_accuracy"] > 0.9
     assert facts["certificate"]["relative_gap"] <= 1e-6
     model = load(out)
     assert model[-1].classes_.tolist() == ["poor", "fair", "good"]
@@ -144,7 +144,7 @@ def test_queries_reach_the_model_and_its_proof(run_here, csv, tmp_path):
     drop = ("--drop", "grade", "--drop", "weight")
     done = run_here("fit", csv, "-t", "number", "-m", "swapped-pairs", "--qid", "query", *drop, "-o", out, "--json")
     assert done.code == 0, done.err
-    told, measured = json.loads(done.out), json.loads(run_here("evaluate", out, csv, "--json").out)
+    told, measured = json.loads(done.out)["training"], json.loads(run_here("evaluate", out, csv, "--json").out)
     assert told["pair_accuracy_within_queries"] == pytest.approx(measured["pair_accuracy_within_queries"])
     assert told["pair_accuracy"] == pytest.approx(measured["pair_accuracy"]) != told["pair_accuracy_within_queries"]
     share = f"It ranks {told['pair_accuracy_within_queries']:.1%} of pairs within queries right"

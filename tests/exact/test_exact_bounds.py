@@ -88,7 +88,7 @@ def test_no_random_direction_beats_a_proof(d, name):
     else:
         statement = state_ranks(X, y, ones, RankStatistic(name).weights(len(y)))
     arrangement = statement.arrangement
-    search = BranchAndBound(arrangement, spanning(arrangement.D), Clock(60.0))
+    search = BranchAndBound(arrangement, spanning(arrangement), Clock(60.0))
     search.run()
     sampled = max(arrangement.value(rng.normal(size=d)) for _ in range(3000))
     assert search.bound == pytest.approx(search.value, rel=1e-9)

@@ -1,7 +1,5 @@
 """Every exact method finds the optimum of integer enumeration, on data with ties, duplicates and collinear points."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from exact_enumeration import best_auc, best_functional
@@ -9,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hullrank.exact import branch_and_bound
-from hullrank.exact.branch_and_bound import BranchAndBound, maximise
+from hullrank.exact.branch_and_bound import maximise
 from hullrank.exact.clock import Clock
 from hullrank.exact.direction import settle
 from hullrank.exact.statement import state_pairs, state_ranks
@@ -109,19 +107,23 @@ def test_custom_weights(data, more):
 @settings(max_examples=25, deadline=None)
 @given(lattices(2, 9))
 def test_branch_and_bound_agrees_with_the_sweep(data):
-    """One more pair along a third axis makes a plane three-dimensional, and adds its weight to the optimum."""
+    """A query of one more pair along a third axis makes a plane solid, and adds its weight to the optimum."""
     X, y = data
     if not usable(X, y):
         return
-    flat = state_pairs(X, y, np.ones(len(y)), np.zeros(len(y), dtype=int)).arrangement
-    if not len(flat.D):
+    n = len(y)
+    flat = state_pairs(X, y, np.ones(n), np.zeros(n, dtype=int)).arrangement
+    if len(flat.D) < 2:
         return
-    D = np.vstack([np.c_[flat.D, np.zeros(len(flat.D))], [[0.0, 0.0, 1.0]]])
-    solid = replace(flat, D=D, weight=np.append(flat.weight, 3.0), owner=np.append(flat.owner, 0))
-    search = BranchAndBound(solid, np.eye(3), Clock(30.0))
-    search.run()
+    solid = state_pairs(
+        np.vstack([np.c_[X, np.zeros(n)], [[0, 0, 0], [0, 0, 1]]]),
+        np.append(y, [0, 1]),
+        np.append(np.ones(n), [1, 3]),
+        np.append(np.zeros(n, dtype=int), [1, 1]),
+    ).arrangement
     sweep = maximise(flat, Clock(30.0))
-    assert search.value == search.bound == sweep.value + 3.0
+    outcome = maximise(solid, Clock(30.0))
+    assert outcome.value == outcome.bound == sweep.value + 3.0
 
 
 @settings(max_examples=15, deadline=None)

@@ -108,6 +108,63 @@ def test_bad_files_are_named(tmp_path, name, data, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("old.xls", b"\xd0\xcf\x11\xe0 rest", "an old Excel file .*; save it as .xlsx or CSV"),
+        ("shop.db", b"SQLite format 3\0rest", "a SQLite database.*export the table as CSV"),
+        ("page.csv", b"<!DOCTYPE html><p>", "a web page"),
+        ("data.zip", b"PK\x03\x04 rest", "a zip archive; unpack it first"),
+        ("model.csv", b"PK\x03\x04" + b"\0" * 26 + b"header.json{}", "a model file"),
+        ("object.json", b'{"data": [\n{"a": 1}]}', "one object a line"),
+        ("numbers.json", b"[1, 2, 3]", "no array of objects"),
+        ("cut.json", b'[{"a": 1}, {"a"', "cannot be read as JSON"),
+        (
+            "commas.csv",
+            b"a,b\n1,2,5\n",
+            "line 2: 3 fields where the header has 2; cells with commas in them stand in quotes",
+        ),
+    ],
+)
+def test_strangers_get_advice(tmp_path, name, data, message):
+    with pytest.raises(TableError, match=message):
+        read_table(write(tmp_path, name, data))
+
+
+def test_json_arrays(tmp_path):
+    rows = b' [{"a": 1, "b": 0.5, "c": "x"}, {"a": 2, "c": "y"}, {"a": 3, "b": -2.0, "c": "x"}]'
+    assert_frame_equal(read_table(write(tmp_path, "t.json", rows)), FRAME)
+    assert_frame_equal(read_table(write(tmp_path, "no_ending", rows)), FRAME)
+
+
+@pytest.mark.parametrize(
+    ("data", "decimal", "rows"),
+    [
+        (b"a;b\n1,5;2\n2,25;3\n", None, [(1.5, 2), (2.25, 3)]),
+        (b"a;b\n1.234,5;1.234\n", None, [(1234.5, 1234.0)]),
+        (b'a,b\n"1,5",x\n"12,75",y\n', None, [(1.5, "x"), (12.75, "y")]),
+        (b"a;b\n1,234;2\n", None, [(1.234, 2)]),
+        (b"a;b\n1.234;2\n12.500;3\n", None, [(1234, 2), (12500, 3)]),
+        (b"a;b\n1.234;0.5\n12.500;3\n", None, [(1.234, 0.5), (12.5, 3)]),
+        (b"a,b\n1.234,2\n12.500,3\n", None, [(1.234, 2), (12.5, 3)]),
+        (b"a;b\n10.000 Maniacs;2\n", None, [("10.000 Maniacs", 2)]),
+        (b"a\tb\n1,234\t2\n", ",", [(1.234, 2)]),
+        (b"a;b\n1.5;2\n2.25;3\n", None, [(1.5, 2), (2.25, 3)]),
+        (b"price\n3,14\n2,50\n", None, [(3.14,), (2.5,)]),
+        (b"a, per m;b\n1,5;2\n1,5;2\n", None, [(1.5, 2), (1.5, 2)]),
+        (b"sep=|\na|b\n1|2\n", None, [(1, 2)]),
+        (b"a;b;;\n1;2;;\n", None, [(1, 2)]),
+        (b";a\n7;1\n8;2\n", None, [(7, 1), (8, 2)]),
+    ],
+)
+def test_separator_and_decimal_sign_are_found_together(tmp_path, data, decimal, rows):
+    assert read_table(write(tmp_path, "t.csv", data), decimal=decimal).rows() == rows
+
+
+def test_columns_without_a_name_are_called_by_their_number(tmp_path):
+    assert read_table(write(tmp_path, "t.csv", b",a\n7,1\n")).columns == ["column 1", "a"]
+
+
 def test_absent_files_and_folders(tmp_path):
     with pytest.raises(TableError, match="No such file"):
         read_table(tmp_path / "nowhere.csv")
@@ -178,7 +235,8 @@ class TestEncoder:
         words = pl.DataFrame({"when": ["2020-01-01", "2020-01-03", None, "2020-01-08"]})
         dates = words.with_columns(pl.col("when").str.to_date())
         encoder = TableEncoder().fit(words)
-        assert encoder.columns_ == TableEncoder().fit(dates).columns_
+        [column], [typed] = encoder.columns_, TableEncoder().fit(dates).columns_
+        assert column == {**typed, "form": {"kind": "date", "dates": "dmy", "strays": []}}
         expected = np.array([0, 2, 2, 7]) - 2.75
         expected /= np.sqrt(np.mean(expected**2))
         times = words.with_columns(pl.col("when") + "T00:00:00")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hullrank import OrderGraph
 from hullrank.exceptions import CyclicOrderError, LabelError
+from hullrank.order.builders import quoted
 
 # Figure 1 of Fung, Rosales and Krishnapuram: blocks of {v, w, x, y, z} with v the highest, edges (lo, hi)
 FIGURE_1 = {
@@ -227,3 +228,22 @@ def test_graph_cannot_be_changed():
 def test_bad_orders_are_named(build, message):
     with pytest.raises(LabelError, match=message):
         build()
+
+
+class TestQuotedLabels:
+    def test_signs_of_an_order_within_quotes_are_part_of_the_label(self):
+        graph = OrderGraph.parse("""'< 5' < "5, or 6" < "the ""best""; of all" < it's""")
+        assert graph.labels == ("< 5", "5, or 6", 'the "best"; of all', "it's")
+        assert OrderGraph.parse('"a", b > "c"').edges == OrderGraph.parse("c < a, b").edges
+
+    @given(st.lists(st.text(st.sampled_from("ab<>,;\"' \n="), max_size=6), min_size=2, max_size=5, unique=True))
+    def test_quoted_labels_come_back(self, labels):
+        assert OrderGraph.parse(" < ".join(map(quoted, labels))).labels == tuple(labels)
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [("a <= b", "'<='"), ("a >= b", "'>='"), ("a < < b", "empty"), ("a < b <", "empty"), ("a < b > c", "mixes")],
+    )
+    def test_what_is_no_order(self, text, message):
+        with pytest.raises(LabelError, match=message):
+            OrderGraph.parse(text)

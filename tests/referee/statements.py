@@ -6,7 +6,7 @@ from referee.objective import Statement
 
 
 def hull(features, codes, weights, edges, C, *, loss="squared_hinge", intervals="proper", slack="sample", **options):
-    """Fung et al. (28): class c in [L_c, U_c], L_hi - U_lo >= 1 (logistic: 0) along edges; or a threshold per edge."""
+    """Fung et al. (28): class c in [L_c, U_c], L_hi - U_lo >= 1 along edges (logistic: 0); or a threshold per edge."""
     m, edges = len(codes), np.asarray(edges).reshape(-1, 2)
     if slack == "edge":
         return _edges(features, codes, weights, edges, C, loss, options)

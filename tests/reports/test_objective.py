@@ -47,7 +47,7 @@ MODELS = [
 
 def objective(model, X, y, **more):
     statement = model.state(X, y, **more)
-    return recomputed_objective(statement, model.candidate(statement), model.score_samples(X)[statement.positions])
+    return recomputed_objective(statement, model.candidate(statement), model.score_samples(X))
 
 
 def samples(seed, noise=1.0):

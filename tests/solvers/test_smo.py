@@ -1,26 +1,28 @@
 """Kernel interval problems against a conic solver, and the laws of the sequential solver."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hullrank import FixedMarginClassifier
+from hullrank import ConvexHullRanker, FixedMarginClassifier
 from hullrank.data import Samples
 from hullrank.exceptions import KernelError
 from hullrank.problem.certificate import Status
+from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import (
-    Charge,
+    Penalty,
     fixed_margin_problem,
     hull_problem,
     nu_margin_problem,
     sum_of_margins_problem,
 )
 from hullrank.problem.kernels import Gram, kernel_matrix
-from hullrank.solvers.kernel_intervals import solve_kernel_intervals
+from statements import kernel_solved
 
-HINGE, SQUARED = Charge.HINGE, Charge.SQUARED_HINGE
 CHAIN, DIAMOND = [(0, 1), (1, 2), (2, 3)], [(0, 1), (0, 2), (1, 3), (2, 3)]
 GAMMA = 0.3
 
@@ -38,18 +40,18 @@ ROW_WEIGHT = float((SAMPLES.weights * np.where(np.isin(SAMPLES.codes, [0, 3]), 1
 PROBLEMS = {
     "fixed": fixed_margin_problem(4, 1.0),
     "fixed, C=100": fixed_margin_problem(4, 100.0),
-    "fixed squared": fixed_margin_problem(4, 1.0, charge=SQUARED),
+    "fixed squared": fixed_margin_problem(4, 1.0, loss="squared_hinge"),
     "all thresholds": fixed_margin_problem(4, 1.0, thresholds="all"),
-    "all thresholds squared": fixed_margin_problem(4, 10.0, thresholds="all", charge=SQUARED),
+    "all thresholds squared": fixed_margin_problem(4, 10.0, thresholds="all", loss="squared_hinge"),
     "hull": hull_problem(4, CHAIN, 1.0),
-    "hull hinge": hull_problem(4, CHAIN, 1.0, charge=HINGE),
+    "hull hinge": hull_problem(4, CHAIN, 1.0, loss="hinge"),
     "hull diamond": hull_problem(4, DIAMOND, 1.0),
-    "hull diamond hinge": hull_problem(4, DIAMOND, 10.0, charge=HINGE),
+    "hull diamond hinge": hull_problem(4, DIAMOND, 10.0, loss="hinge"),
     "hull free": hull_problem(4, CHAIN, 1.0, intervals="free"),
     "hull free diamond": hull_problem(4, DIAMOND, 1.0, intervals="free"),
-    "hull free hinge": hull_problem(4, CHAIN, 1.0, intervals="free", charge=HINGE),
+    "hull free hinge": hull_problem(4, CHAIN, 1.0, intervals="free", loss="hinge"),
     "hull per edge": hull_problem(4, DIAMOND, 1.0, slack="edge"),
-    "hull per edge hinge": hull_problem(4, DIAMOND, 1.0, slack="edge", charge=HINGE),
+    "hull per edge hinge": hull_problem(4, DIAMOND, 1.0, slack="edge", loss="hinge"),
     "nu": nu_margin_problem(4, 0.5, ROW_WEIGHT),
     "sum of margins": sum_of_margins_problem(4, 0.03),
     "hard": hull_problem(4, DIAMOND, np.inf),
@@ -74,7 +76,7 @@ def conic_optimum(problem, samples, K):
             rules.append(xi == 0)
         else:
             cost = problem.cost * weights[own]
-            terms.append(cost @ (xi if problem.charge is HINGE else cp.square(xi)))
+            terms.append(cost @ (xi if problem.charge is Charge.HINGE else cp.square(xi)))
     for up, low, gap in zip(problem.up, problem.low, problem.gap, strict=True):
         rules.append(theta[up] - (theta[low] if low >= 0 else 0) >= gap)
     conic = cp.Problem(cp.Minimize(sum(terms)), rules)
@@ -87,7 +89,9 @@ def conic_optimum(problem, samples, K):
 def test_objective_equals_that_of_a_conic_solver(name):
     problem, K = PROBLEMS[name], kernel_matrix(SAMPLES.X, None, "rbf", gamma=GAMMA)
     optimum = conic_optimum(problem, SAMPLES, K)
-    solution = solve_kernel_intervals(problem, SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-6)
+    if problem.penalty is Penalty.BALL:  # with 1/2 |w|^2 in place of |w| <= 1 the optimum v becomes -v^2 / 2
+        optimum = -((-2 * optimum) ** 0.5)
+    solution = kernel_solved(problem, SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-6)
     certificate = solution.certificate
     assert certificate.status is Status.CONVERGED
     assert certificate.primal == pytest.approx(optimum, rel=1e-6)
@@ -99,7 +103,7 @@ def test_objective_equals_that_of_a_conic_solver(name):
 def test_every_kernel_reaches_its_gap(kernel):
     gram = Gram(SAMPLES.X, kernel, GAMMA, 3, 1.0)
     for problem in (PROBLEMS["fixed"], PROBLEMS["hull diamond"]):
-        certificate = solve_kernel_intervals(problem, SAMPLES, gram, tol=1e-6).certificate
+        certificate = kernel_solved(problem, SAMPLES, gram, tol=1e-6).certificate
         assert certificate.status is Status.CONVERGED
         assert 0 <= certificate.relative_gap <= 1e-6
 
@@ -109,7 +113,7 @@ def test_order_of_thresholds_binds():
     X = np.array([[0.0], [3.0], [1.0], [2.0], [0.5], [3.5]])
     samples = Samples(X, np.array([0, 0, 1, 1, 2, 2]), np.array([1.0, 3.0, 1.0, 1.0, 3.0, 1.0]), 3)
     problem = fixed_margin_problem(3, 0.1)
-    solution = solve_kernel_intervals(problem, samples, Gram(X, "rbf", 0.1), tol=1e-9)
+    solution = kernel_solved(problem, samples, Gram(X, "rbf", 0.1), tol=1e-9)
     assert solution.thresholds[0] == pytest.approx(solution.thresholds[1], abs=1e-6)
     assert solution.certificate.primal == pytest.approx(
         conic_optimum(problem, samples, kernel_matrix(X, None, "rbf", gamma=0.1)), rel=1e-7
@@ -127,8 +131,7 @@ def test_weights_are_repetitions_also_among_duplicates(counts, name):
     repeated = Samples(samples.X[twice], samples.codes[twice], np.ones(len(twice)), 4)
     weighted = Samples(samples.X, samples.codes, np.asarray(counts, dtype=float), 4)
     answers = [
-        solve_kernel_intervals(PROBLEMS[name], each, Gram(each.X, "rbf", GAMMA), tol=1e-9)
-        for each in (repeated, weighted)
+        kernel_solved(PROBLEMS[name], each, Gram(each.X, "rbf", GAMMA), tol=1e-9) for each in (repeated, weighted)
     ]
     assert answers[0].certificate.primal == pytest.approx(answers[1].certificate.primal, rel=3e-9)
     np.testing.assert_allclose(answers[0].scores, answers[1].scores[twice], atol=2e-4)
@@ -141,8 +144,8 @@ def test_row_order_does_not_matter(seed, C):
     shuffled = np.random.default_rng(seed).permutation(40)
     moved = Samples(samples.X[shuffled], samples.codes[shuffled], samples.weights[shuffled], 4)
     problem = fixed_margin_problem(4, C)
-    one = solve_kernel_intervals(problem, samples, Gram(samples.X, "rbf", 1.0), tol=1e-8)
-    two = solve_kernel_intervals(problem, moved, Gram(moved.X, "rbf", 1.0), tol=1e-8)
+    one = kernel_solved(problem, samples, Gram(samples.X, "rbf", 1.0), tol=1e-8)
+    two = kernel_solved(problem, moved, Gram(moved.X, "rbf", 1.0), tol=1e-8)
     assert one.certificate.primal == pytest.approx(two.certificate.primal, rel=3e-8)
     # strong convexity: |f - f*|^2 <= 2 gap
     np.testing.assert_allclose(one.scores[shuffled], two.scores, atol=4 * np.sqrt(2e-8 * one.certificate.primal))
@@ -152,15 +155,15 @@ def test_row_order_does_not_matter(seed, C):
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_constant_kernel_collapses_with_a_certificate(name, value):
     gram = Gram(np.full((160, 160), value), "precomputed")
-    solution = solve_kernel_intervals(PROBLEMS[name], SAMPLES, gram, tol=1e-6)
+    solution = kernel_solved(PROBLEMS[name], SAMPLES, gram, tol=1e-6)
     assert solution.certificate.status is Status.CONVERGED
     assert np.ptp(solution.scores) < 1e-6
 
 
 def test_a_small_cache_changes_nothing():
     samples = make_samples(300)
-    whole = solve_kernel_intervals(PROBLEMS["fixed"], samples, Gram(samples.X, "rbf", GAMMA), tol=1e-7)
-    small = solve_kernel_intervals(
+    whole = kernel_solved(PROBLEMS["fixed"], samples, Gram(samples.X, "rbf", GAMMA), tol=1e-7)
+    small = kernel_solved(
         PROBLEMS["fixed"], samples, Gram(samples.X, "rbf", GAMMA), tol=1e-7, cache_size=64 * 300 * 4 / 1e6
     )
     assert small.certificate.status is Status.CONVERGED
@@ -169,10 +172,10 @@ def test_a_small_cache_changes_nothing():
 
 def test_warm_start_along_C_saves_rounds():
     gram = Gram(SAMPLES.X, "rbf", GAMMA)
-    first = solve_kernel_intervals(fixed_margin_problem(4, 10.0), SAMPLES, gram, tol=1e-6)
+    first = kernel_solved(fixed_margin_problem(4, 10.0), SAMPLES, gram, tol=1e-6)
     problem = fixed_margin_problem(4, 10.5)
-    cold = solve_kernel_intervals(problem, SAMPLES, gram, tol=1e-6)
-    warm = solve_kernel_intervals(problem, SAMPLES, gram, tol=1e-6, start=first.start)
+    cold = kernel_solved(problem, SAMPLES, gram, tol=1e-6)
+    warm = kernel_solved(problem, SAMPLES, gram, tol=1e-6, start=first.start)
     assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-6)
     assert warm.certificate.iterations < cold.certificate.iterations
 
@@ -180,18 +183,18 @@ def test_warm_start_along_C_saves_rounds():
 @pytest.mark.parametrize("name", ["fixed", "hull diamond", "sum of margins"])
 def test_nystroem_says_how_far_the_exact_gap_is_open(name):
     K = kernel_matrix(SAMPLES.X, None, "rbf", gamma=GAMMA)
-    exact = solve_kernel_intervals(PROBLEMS[name], SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-8).certificate
-    solution = solve_kernel_intervals(PROBLEMS[name], SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-8, rank=30)
+    exact = kernel_solved(PROBLEMS[name], SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-8).certificate
+    solution = kernel_solved(PROBLEMS[name], SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-8, rank=30)
     assert np.count_nonzero(solution.coef) <= 30
     np.testing.assert_allclose(K @ solution.coef, solution.scores, atol=1e-8)
     certificate = solution.certificate
-    lower = float(certificate.scope.split("lower bound is ")[1].split(",")[0])
-    assert "approximated on 30 samples" in certificate.scope
-    assert lower - 1e-5 * abs(lower) <= exact.primal <= certificate.primal + 1e-6 * abs(exact.primal)
+    assert certificate.status is Status.APPROXIMATED
+    assert "span of 30 samples" in certificate.cause
+    assert certificate.dual <= exact.primal <= certificate.primal + 1e-6 * abs(exact.primal)
 
 
 def test_round_limit_ends_the_solve():
-    solution = solve_kernel_intervals(
+    solution = kernel_solved(
         fixed_margin_problem(4, 1000.0), SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-8, max_iter=1
     )
     assert solution.certificate.status is Status.MAX_ITER
@@ -206,18 +209,71 @@ def test_interruption_keeps_the_best_so_far(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Descent, "newton", interrupted)
-    solution = solve_kernel_intervals(fixed_margin_problem(4, 100.0), SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-8)
+    solution = kernel_solved(fixed_margin_problem(4, 100.0), SAMPLES, Gram(SAMPLES.X, "rbf", GAMMA), tol=1e-8)
     assert solution.certificate.status is Status.INTERRUPTED
     assert solution.certificate.dual <= solution.certificate.primal < np.inf
 
 
+@pytest.mark.parametrize("iterations", [0, 1, 4, 8])
+def test_interrupting_a_hard_margin_says_whether_its_point_is_feasible(iterations, monkeypatch):
+    from hullrank.solvers.interior_point import _State
+
+    samples = make_samples(60)
+    gram = Gram(samples.X, "rbf", 2.0)
+    factor, left = _State.factor, [iterations]
+
+    def interrupted(self):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        factor(self)
+
+    monkeypatch.setattr(_State, "factor", interrupted)
+    solution = kernel_solved(PROBLEMS["hard"], samples, gram, tol=1e-12)
+    certificate = solution.certificate
+    assert certificate.status is Status.INTERRUPTED
+    assert np.isfinite(solution.coef).all()
+    assert certificate.dual <= certificate.primal
+    assert np.isfinite(certificate.primal) or "does not satisfy the constraints" in certificate.cause
+
+
+@pytest.mark.parametrize("size", [1e-60, 1e-30, 1e30, 1e60])
+@pytest.mark.parametrize("name", ["fixed", "fixed squared", "hull diamond"])
+def test_kernels_beyond_the_range_of_float32(name, size):
+    """A kernel times a number, and all costs divided by it, give the same scores and an objective divided by it."""
+    K = kernel_matrix(SAMPLES.X, None, "rbf", gamma=GAMMA)
+    problem = PROBLEMS[name]
+    other = replace(problem, cost=problem.cost / size, linear=problem.linear / size)
+    plain = kernel_solved(problem, SAMPLES, Gram(K, "precomputed"), tol=1e-7)
+    scaled = kernel_solved(other, SAMPLES, Gram(size * K, "precomputed"), tol=1e-7)
+    assert scaled.certificate.status is Status.CONVERGED
+    assert size * scaled.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-7)
+    np.testing.assert_allclose(scaled.scores, plain.scores, atol=2e-3)
+    np.testing.assert_allclose(size * (K @ scaled.coef), scaled.scores, atol=1e-9 * np.abs(size * scaled.coef).sum())
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_polynomials_of_large_features_are_solved(loss):
+    X, y = 1e15 * SAMPLES.X, SAMPLES.codes
+    model = FixedMarginClassifier(1e-90, kernel="poly", degree=3, gamma=1.0, coef0=1.0, loss=loss).fit(X, y)
+    assert model.certificate_.status == "converged"
+    assert np.isfinite(model.score_samples(X)).all()
+    squared = ConvexHullRanker(C=1e-180, kernel="poly", degree=3, gamma=1.0, coef0=1.0, norm="coefficient").fit(X, y)
+    assert squared.certificate_.status == "converged"
+
+
+def test_kernels_beyond_float64_say_what_to_do():
+    with pytest.raises(KernelError, match="scale the features"):
+        FixedMarginClassifier(kernel="poly", degree=4, gamma=1.0).fit(1e98 * SAMPLES.X, SAMPLES.codes)
+
+
 def test_indefinite_kernels_are_refused():
     with pytest.raises(KernelError, match="not positive semi-definite"):
-        solve_kernel_intervals(PROBLEMS["fixed"], SAMPLES, Gram(SAMPLES.X, "sigmoid", 2.0, 3, -1.0))
+        kernel_solved(PROBLEMS["fixed"], SAMPLES, Gram(SAMPLES.X, "sigmoid", 2.0, 3, -1.0))
     K = np.eye(160)
     K[0, 1] = K[1, 0] = 2.0
     with pytest.raises(KernelError, match="not positive semi-definite"):
-        solve_kernel_intervals(PROBLEMS["fixed"], SAMPLES, Gram(K, "precomputed"))
+        kernel_solved(PROBLEMS["fixed"], SAMPLES, Gram(K, "precomputed"))
 
 
 @pytest.mark.parametrize("seed", [10, 28, 89])

@@ -1,38 +1,43 @@
-"""The parts of the kernel solver: conjugate steps, samples at rest, rows in lent memory, Newton steps in a box."""
+"""The parts of the kernel solver: sequential steps, paths between thresholds, shrinking, the row cache, warm starts."""
 
-import cvxpy as cp
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hullrank.data import Samples
 from hullrank.problem.certificate import Status
+from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import (
-    Charge,
     fixed_margin_problem,
     hull_problem,
     nu_margin_problem,
     sum_of_margins_problem,
 )
 from hullrank.problem.kernels import Gram, kernel_matrix
-from hullrank.problem.layout import lay_out, narrow
-from hullrank.solvers import _smo_focus
+from hullrank.problem.layout import lay_out, restrict_layout
 from hullrank.solvers import _smo_loops as loops
-from hullrank.solvers._smo_newton import Factor, FreeFace, _solve_face
+from hullrank.solvers import smo
+from hullrank.solvers._smo_cache import RowCache
+from hullrank.solvers._smo_newton import find_face, newton_step
+from hullrank.solvers._smo_settings import SmoSettings
+from hullrank.solvers._smo_shrinking import ActiveSet
 from hullrank.solvers._smo_start import Start
-from hullrank.solvers._smo_state import RowCache, make_state, row_memory
-from hullrank.solvers.kernel_intervals import solve_kernel_intervals
-from hullrank.solvers.smo import Descent, certify, primal_of
+from hullrank.solvers._smo_state import SmoState, best_paths
+from hullrank.solvers.smo import certify, primal_of
+from statements import kernel_solved
 
 DIAMOND = [(0, 1), (0, 2), (1, 3), (2, 3)]
 GAMMA = 0.3
+SETTINGS = SmoSettings()
 PROBLEMS = {
     "fixed": fixed_margin_problem(4, 100.0),
-    "fixed squared": fixed_margin_problem(4, 1.0, charge=Charge.SQUARED_HINGE),
+    "fixed squared": fixed_margin_problem(4, 1.0, loss="squared_hinge"),
     "all thresholds": fixed_margin_problem(4, 10.0, thresholds="all"),
     "hull": hull_problem(4, DIAMOND, 10.0),
-    "hull hinge": hull_problem(4, DIAMOND, 10.0, charge=Charge.HINGE),
+    "hull hinge": hull_problem(4, DIAMOND, 10.0, loss="hinge"),
     "hull free": hull_problem(4, DIAMOND, 1.0, intervals="free"),
-    "hull per edge": hull_problem(4, DIAMOND, 10.0, slack="edge", charge=Charge.HINGE),
+    "hull per edge": hull_problem(4, DIAMOND, 10.0, slack="edge", loss="hinge"),
 }
 
 
@@ -48,8 +53,9 @@ def make_samples(m=400, n_classes=4, seed=0):
 def started(problem, samples):
     gram = Gram(samples.X, "rbf", GAMMA)
     layout = lay_out(problem, samples.starts, samples.weights)
-    state = make_state(problem, layout, gram.diagonal(), RowCache(gram, row_memory(len(gram), np.float32, 100.0)))
-    state.run(1e30, 0)
+    state = SmoState(problem, layout, gram.diagonal(), RowCache(gram, 100.0, SETTINGS))
+    state.refresh()
+    state.measure()
     return state, gram
 
 
@@ -57,7 +63,7 @@ def started(problem, samples):
 def test_steps_keep_scores_flow_and_boxes(name):
     state, gram = started(PROBLEMS[name], make_samples())
     state.run(0.0, 3000)
-    np.testing.assert_allclose(state.s, gram.times(state.beta), atol=2e-5 * np.abs(state.v).sum() ** 0.5)
+    np.testing.assert_allclose(state.scores, gram.times(state.beta), atol=2e-5 * np.abs(state.v).sum() ** 0.5)
     assert np.abs(state.flow_residual()).max() <= 1e-12 * np.abs(state.v).sum()
     alpha = state.shares()
     assert alpha.min() >= 0
@@ -75,30 +81,42 @@ def test_estimated_gaps_are_those_of_the_certificate(name):
     assert state.dual == pytest.approx(point.dual, rel=1e-10)
 
 
-def test_scores_begin_a_cache_line():
-    for m in (17, 400):
-        state, _ = started(PROBLEMS["fixed"], make_samples(m))
-        for vector in (state.s, state.q, state.rounded):
-            assert vector.ctypes.data % 64 == 0
-            assert len(vector) == m
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_violation_is_that_of_its_definition(name):
+    """The largest contradiction between bounds of -theta, over all pairs of rows and paths between their thresholds."""
+    state, _ = started(PROBLEMS[name], make_samples(60))
+    state.run(0.0, 50)
+    residual = state.goal - state.scores[state.layout.row_sample]
+    threshold = state.problem.threshold[state.layout.row_group]
+    may_rise, may_fall = state.v < state.upper, state.v > state.lower
+    gain = state.path_cost[np.ix_(threshold[may_rise], threshold[may_fall])]
+    pairs = residual[may_rise][:, None] - residual[may_fall] + gain
+    assert state.violation == pytest.approx(pairs.max(), abs=1e-5)
+    assert state.violations().max() <= state.violation + 1e-5
 
 
-def test_middles_of_thresholds_through_paths():
+def test_best_paths_are_those_of_all_walks():
     rng = np.random.default_rng(0)
-    for _ in range(50):
-        n = int(rng.integers(1, 6))
-        ends = np.stack([rng.normal(size=n), rng.normal(size=n) + 1, np.zeros(n)], axis=1)
-        ends[rng.random(n) < 0.4, 0], ends[rng.random(n) < 0.4, 1] = -loops.FAR, loops.FAR
-        cost = np.where(rng.random((n, n)) < 0.5, -loops.FAR, rng.normal(size=(n, n)))
-        np.fill_diagonal(cost, 0.0)
-        middle = np.empty(n)
-        loops.middles(ends, cost, middle)
-        for t in range(n):
-            at_least = [ends[a, 0] + cost[a, t] for a in range(n) if min(ends[a, 0], cost[a, t]) > -1e29]
-            at_most = [ends[a, 1] - cost[t, a] for a in range(n) if ends[a, 1] < 1e29 and cost[t, a] > -1e29]
-            least, most = max(at_least, default=None), min(at_most, default=None)
-            known = [end for end in (least, most) if end is not None]
-            assert middle[t] == pytest.approx(np.mean(known) if known else 0.0, abs=1e-12)
+    for _ in range(30):
+        n = int(rng.integers(2, 6))
+        edges = [(int(up), int(low)) for up in range(n) for low in range(up) if rng.random() < 0.5]
+        tight = rng.random(len(edges)) < 0.3
+        # Gaps at or, where not tight, below the distance of two points, so that no cycle of arcs has a gain.
+        gaps = np.array([5.0 * (up - low) for up, low in edges]) - np.where(tight, 0, rng.integers(0, 3, len(edges)))
+        arcs = [(up, low, gap, e) for e, ((up, low), gap) in enumerate(zip(edges, gaps, strict=True))]
+        arcs += [(low, up, -gap, e) for up, low, gap, e in arcs if tight[e]]
+        walks = np.where(np.eye(n) > 0, 0.0, -np.inf)
+        for _ in range(n):
+            for a, b, gain, _ in arcs:
+                walks[:, b] = np.maximum(walks[:, b], walks[:, a] + gain)
+        cost, hop = best_paths(tuple(edges), tuple(gaps.tolist()), tuple(tight.tolist()), n)
+        np.testing.assert_allclose(cost, walks)
+        for a, b in zip(*np.nonzero(np.isfinite(cost) & ~np.eye(n, dtype=bool)), strict=True):
+            gained, at = 0.0, a
+            while at != b:
+                _, at, gain, _ = next(arc for arc in arcs if arc[0] == at and arc[3] == hop[at, b])
+                gained += gain
+            assert gained == pytest.approx(cost[a, b])
 
 
 def test_conjugate_directions_need_fewer_steps():
@@ -108,128 +126,132 @@ def test_conjugate_directions_need_fewer_steps():
         while state.violation > 0.01:
             state.run(0.01, 1 if forgetful else 10**6)
             if forgetful:
-                state.io[loops.MEMBERS] = 0.0
+                state.numbers[loops.CURVATURE] = 0.0
         taken.append(state.steps)
     assert taken[0] < 0.8 * taken[1]
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_a_narrowed_layout_knows_its_rows(name):
+def test_a_restricted_layout_knows_its_rows(name):
     problem, samples = PROBLEMS[name], make_samples()
     whole = lay_out(problem, samples.starts, samples.weights)
     kept = np.flatnonzero(np.random.default_rng(1).random(400) < 0.4)
-    part, rows = narrow(problem, whole, kept)
+    part, rows = restrict_layout(problem, whole, kept)
     assert np.array_equal(whole.row_sample[rows], kept[part.row_sample])
     assert np.array_equal(whole.row_group[rows], part.row_group)
     np.testing.assert_array_equal(whole.row_cost[rows], part.row_cost)
 
 
-def bring(cache, samples):
+def load(cache, samples):
     """Have these rows, and others."""
     for sample in samples:
         if cache.slot[sample] < 0:
-            cache.bring(sample, lambda: np.isin(np.arange(len(cache.slot)), samples).astype(float))
+            cache.load(sample, lambda: np.isin(np.arange(len(cache.slot)), samples).astype(float))
 
 
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("megabytes", [1.0, 0.2])
-def test_rows_stay_true_when_memory_is_narrowed_and_lent(megabytes, compiled):
+def test_cached_rows_stay_true_when_samples_are_left_out(megabytes, compiled):
     samples = make_samples()
     gram = Gram(samples.X, "rbf", GAMMA, compiled=compiled)
     K = kernel_matrix(samples.X, kernel="rbf", gamma=GAMMA)
-    cache = RowCache(gram, row_memory(400, np.float32, megabytes))
+    cache = RowCache(gram, megabytes, replace(SETTINGS, batch_bytes=1 << 14))
     rng = np.random.default_rng(2)
-    bring(cache, rng.permutation(400)[:100])
+    load(cache, rng.permutation(400)[:100])
 
-    def check(cache, K):
+    def check(K):
         held = np.flatnonzero(cache.slot >= 0)
-        values, raw = cache.values[cache.slot[held]], cache.raw[cache.slot[held]]
-        assert (raw == compiled).all()
-        np.testing.assert_allclose(np.where(raw[:, None], np.exp(values), values), K[held], atol=1e-6)
+        values, pending = cache.values[cache.slot[held]], cache.pending[cache.slot[held]]
+        assert (pending == compiled).all()
+        np.testing.assert_allclose(np.where(pending[:, None], np.exp(values), values), K[held], atol=1e-6)
         assert np.array_equal(cache.owner[cache.slot[held]], held)
         return len(held)
 
-    assert check(cache, K) >= 100
+    assert check(K) >= 100
     kept = np.sort(rng.permutation(400)[:150])
-    whole, cache, K = cache, cache.narrowed(gram.take(kept), kept), K[np.ix_(kept, kept)]
-    assert check(cache, K) > 20
-    bring(cache, np.arange(100))
-    check(cache, K)
-    lent = cache.lend((len(cache.memory) - 40 * 150) // 2)
-    lent[:] = np.nan
-    assert check(cache, K) == 40
-    more = cache.lend(150)
-    more[:] = np.nan
-    assert not np.shares_memory(lent, more)
-    assert check(cache, K) == 38
-    cache.bring(0, lambda: np.zeros(150))
-    check(cache, K)
-    assert cache.lend(len(cache.memory)).size == len(cache.memory)  # does not fit: fresh memory
-    check(cache, K)
-    cache.lend((len(cache.memory) - 150) // 2)[:] = np.nan
-    whole.clear()
-    assert not whole.values[0].any()
+    cache.restrict(gram.take(kept), kept)
+    part = K[np.ix_(kept, kept)]
+    assert check(part) > 20
+    load(cache, np.arange(100))
+    assert check(part) >= 100
+    cache.reset(gram)
+    assert check(K) == 0
+    load(cache, np.arange(300))
+    assert check(K) == min(300, cache.capacity) or check(K) > 300
+    assert cache.values.nbytes <= 1e6 * megabytes
+
+
+def test_a_newton_matrix_beside_the_rows_respects_the_cache_size():
+    samples = make_samples()
+    gram = Gram(samples.X, "rbf", GAMMA)
+    cache = RowCache(gram, 1.0, SETTINGS)
+    load(cache, np.arange(50))
+    cache.make_room(300_000, gram)
+    assert (cache.slot >= 0).any()
+    cache.make_room(400_000, gram)
+    assert cache.values.nbytes == 0
+    load(cache, np.arange(50))
+    np.testing.assert_allclose(
+        cache.values[cache.slot[7]], kernel_matrix(samples.X, kernel="rbf", gamma=GAMMA)[7], atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_samples_at_rest_change_nothing(name, monkeypatch):
-    samples, narrowed = make_samples(), []
+def test_shrinking_changes_nothing(name, monkeypatch):
+    samples, sizes = make_samples(), []
     gram = Gram(samples.X, "rbf", GAMMA)
-    plain = solve_kernel_intervals(PROBLEMS[name], samples, gram, tol=1e-7)
-    monkeypatch.setattr(_smo_focus, "_LEAST", 20)
-    narrow_to = _smo_focus.Focus.narrow
-    monkeypatch.setattr(
-        _smo_focus.Focus, "narrow", lambda self, kept: narrowed.append(len(kept)) or narrow_to(self, kept)
-    )
-    resting = solve_kernel_intervals(PROBLEMS[name], samples, gram, tol=1e-7)
-    assert resting.certificate.status is Status.CONVERGED
-    assert resting.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-7)
+    plain = kernel_solved(PROBLEMS[name], samples, gram, tol=1e-7)
+    restrict = ActiveSet._restrict
+    monkeypatch.setitem(smo.solve_by_smo.__kwdefaults__, "settings", replace(SETTINGS, shrink_least=20))
+    monkeypatch.setattr(ActiveSet, "_restrict", lambda self, kept: sizes.append(len(kept)) or restrict(self, kept))
+    shrunk = kernel_solved(PROBLEMS[name], samples, gram, tol=1e-7)
+    assert shrunk.certificate.status is Status.CONVERGED
+    assert shrunk.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-7)
     if PROBLEMS[name].charge is Charge.HINGE:
-        assert min(narrowed, default=400) < 300
+        assert min(sizes, default=400) < 300
 
 
-def test_interruption_keeps_the_multipliers_of_those_at_rest(monkeypatch):
+def test_interruption_keeps_the_multipliers_of_shrunk_samples(monkeypatch):
     samples = make_samples()
-    monkeypatch.setattr(_smo_focus, "_LEAST", 20)
-    newton = Descent.newton
+    monkeypatch.setitem(smo.solve_by_smo.__kwdefaults__, "settings", replace(SETTINGS, shrink_least=20))
+    newton = smo.Descent.newton
 
     def interrupted(self, forced):
-        if self.focus.narrowed:
+        if self.active.is_shrunk:
             raise KeyboardInterrupt
         return newton(self, forced)
 
-    monkeypatch.setattr(Descent, "newton", interrupted)
-    solution = solve_kernel_intervals(PROBLEMS["fixed"], samples, Gram(samples.X, "rbf", GAMMA), tol=1e-9)
+    monkeypatch.setattr(smo.Descent, "newton", interrupted)
+    solution = kernel_solved(PROBLEMS["fixed"], samples, Gram(samples.X, "rbf", GAMMA), tol=1e-9)
     assert solution.certificate.status is Status.INTERRUPTED
     assert 0 <= solution.certificate.relative_gap < 0.2
 
 
-def test_problems_without_a_scale_rest_not():
+def test_problems_without_a_scale_are_not_shrunk():
     state, gram = started(sum_of_margins_problem(4, 0.03), make_samples())
-    assert _smo_focus.Focus(state, gram).movable() is None
+    assert not ActiveSet(state, gram, replace(SETTINGS, shrink_least=20)).shrink()
 
 
-@pytest.mark.parametrize(("steps", "ridge"), [(100, 0.1), (200, 1e-4)])
-def test_newton_steps_solve_the_box_of_their_face(steps, ridge):
-    samples = make_samples(n_classes=2)
-    state, _ = started(fixed_margin_problem(2, 10.0), samples)
-    state.run(0.0, steps)
-    face = FreeFace(state)
-    K = kernel_matrix(samples.X[face.distinct], kernel="rbf", gamma=GAMMA)
-    M = K[np.ix_(face.where, face.where)] + ridge * np.eye(len(face.rows))
-    change, theta, tight, _ = _solve_face(face, Factor(face, K.copy(), ridge))
-    assert not len(tight)
-    np.testing.assert_allclose(face.clipped(change), change, atol=1e-12)
-    held = (face.value + change == face.lower) | (face.value + change == face.upper)
-    assert held.sum() >= 3
-    x = cp.Variable(len(change))
-    objective = cp.Maximize(face.residual @ x - 0.5 * cp.quad_form(x, cp.psd_wrap(M)))
-    limits = [x >= face.lower - face.value, x <= face.upper - face.value, face.member.T @ x == -face.owed]
-    best = cp.Problem(objective, limits).solve(solver=cp.CLARABEL)
-    assert face.residual @ change - 0.5 * change @ M @ change == pytest.approx(best, rel=1e-6)
-    np.testing.assert_allclose(face.member.T @ change, -face.owed, atol=1e-9)
-    free = ~held
-    np.testing.assert_allclose((M @ change - face.residual - face.member @ theta)[free], 0.0, atol=1e-6)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_newton_steps_climb_to_the_optimum_of_their_face(name):
+    state, gram = started(PROBLEMS[name], make_samples())
+    state.run(0.0, 2000)
+    state.scores[:] = gram.times(state.beta)
+    state.refresh()
+    before, start, face, ridge = state.dual, state.v.copy(), find_face(state), 1e-2
+    length = newton_step(state, gram, face, ridge, 0.0, SETTINGS)
+    assert length > 0.9
+    assert state.dual > before
+    np.testing.assert_allclose(state.scores, gram.times(state.beta), atol=1e-9 * np.abs(state.v).sum())
+    assert np.abs(state.flow_residual()).max() <= 1e-9 * np.abs(state.v).sum()
+    assert (state.v >= state.lower).all()
+    assert (state.v <= state.upper).all()
+    if length == 1:  # at the optimum of the face, damped residuals of the free rows of a threshold are equal
+        free = np.intersect1d(state.free_rows, face.rows)
+        residual = (state.goal - state.scores[state.layout.row_sample] - ridge * (state.v - start))[free]
+        threshold = state.problem.threshold[state.layout.row_group[free]]
+        for t in np.unique(threshold):
+            assert np.ptp(residual[threshold == t]) <= 1e-6
 
 
 @pytest.mark.parametrize("name", [*PROBLEMS, "sum of margins", "nu"])
@@ -238,11 +260,11 @@ def test_a_start_that_is_not_balanced_is_repaired(name):
     others = {"sum of margins": sum_of_margins_problem(4, 0.02), "nu": nu_margin_problem(4, 0.5, 1200.0)}
     problem = {**PROBLEMS, **others}[name]
     gram = Gram(samples.X, "rbf", GAMMA)
-    true = solve_kernel_intervals(problem, samples, gram, tol=1e-6)
+    true = kernel_solved(problem, samples, gram, tol=1e-6)
     rows = lay_out(problem, samples.starts, samples.weights).n_rows
     shares = np.random.default_rng(3).uniform(size=rows) * true.certificate.primal / 1e3
     start = Start(np.minimum(shares, 1.0), np.zeros(len(problem.up)), 0.1 * problem.has_rho)
-    found = solve_kernel_intervals(problem, samples, gram, tol=1e-6, start=start)
+    found = kernel_solved(problem, samples, gram, tol=1e-6, start=start)
     assert found.certificate.solver == true.certificate.solver
     assert found.certificate.status is Status.CONVERGED
     assert found.certificate.primal == pytest.approx(true.certificate.primal, rel=2e-6)

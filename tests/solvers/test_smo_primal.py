@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hullrank.problem.certificate import total_charge
+from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import (
-    Charge,
     fixed_margin_problem,
     hull_problem,
     nu_margin_problem,
@@ -69,7 +69,9 @@ def test_a_threshold_with_rows_on_one_side_stays():
 @pytest.mark.parametrize("charge", [Charge.HINGE, Charge.SQUARED_HINGE])
 @pytest.mark.parametrize("intervals", ["proper", "free"])
 def test_the_objective_is_that_of_the_certificate(charge, intervals):
-    problem = hull_problem(3, [(0, 1), (1, 2)], 3.0, charge=charge, intervals=intervals)
+    problem = hull_problem(
+        3, [(0, 1), (1, 2)], 3.0, loss=charge.name if charge is not Charge.HARD else "hinge", intervals=intervals
+    )
     rng = np.random.default_rng(0)
     layout = lay_out(problem, np.array([0, 4, 9, 12]), rng.uniform(0.5, 2.0, 12))
     s = rng.normal(size=12)
@@ -96,7 +98,9 @@ def test_the_stretch_of_a_homogeneous_objective_is_the_best(problem):
 @pytest.mark.parametrize("intervals", ["proper", "free"])
 def test_charges_are_those_of_the_stated_problem(charge, intervals):
     cost = np.inf if charge is Charge.HARD else 3.0
-    problem = hull_problem(3, [(0, 1), (1, 2)], cost, charge=charge, intervals=intervals)
+    problem = hull_problem(
+        3, [(0, 1), (1, 2)], cost, loss=charge.name if charge is not Charge.HARD else "hinge", intervals=intervals
+    )
     rng = np.random.default_rng(0)
     layout = lay_out(problem, np.array([0, 4, 9, 12]), rng.uniform(0.5, 2.0, 12))
     theta, s = rng.normal(size=4), rng.normal(size=12)

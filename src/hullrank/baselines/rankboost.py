@@ -15,7 +15,7 @@ from hullrank.baselines._weak_rankers import FeatureRankers, PairPotential, Stum
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import NoComparablePairError
 from hullrank.metrics import swapped_pairs
-from hullrank.models.base import RankerMixin, ScoreLineEstimator, fitting
+from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -23,7 +23,7 @@ _PERFECT = 1e-30  # a mean pair loss at which nothing is left to learn
 _SMOOTHING = 1e-8  # keeps the weight of a weak ranker that makes no mistake finite
 
 
-class RankBoost(RankerMixin, ScoreLineEstimator):
+class RankBoost(QueryRankerMixin, ScoreLineEstimator):
     """Boosting of weak rankers on the exponential pair loss.
 
     Minimises the mean of exp(f(x_0) - f(x_1)) over the pairs (of one query) in which x_1 has the higher target. Every
@@ -133,6 +133,7 @@ class RankBoost(RankerMixin, ScoreLineEstimator):
         X = check_rows(self, X, reset=True, sparse=self.weak_rankers == "features")
         codes = encode_labels(y, check_target(X, y)).codes
         weights, queries = check_weights(sample_weight, X), check_queries(qid, X.shape[0])
+        self._has_queries = qid is not None
         used = np.flatnonzero(weights)
         held_out = used[:0]
         if self.early_stopping:

@@ -5,6 +5,25 @@ from typing import Annotated
 
 import typer
 
+from hullrank.cli.options import (
+    DataFile,
+    Dates,
+    Decimal,
+    Drop,
+    Edges,
+    Json,
+    Method,
+    MethodList,
+    MethodName,
+    ModelPath,
+    Order,
+    Qid,
+    Set,
+    Target,
+    Weights,
+    Words,
+)
+
 app = typer.Typer(
     name="hullrank",
     help="Learn to rank from any order between groups of examples, with a certificate for every answer.",
@@ -13,8 +32,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 def _version(show: bool) -> None:
@@ -36,7 +53,9 @@ def _main(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Where to draw the score line (PNG).")] = Path("hullrank-demo.png"),
+    out: Annotated[Path, typer.Option(help="Where to draw the score line (PNG); - is standard output.")] = Path(
+        "hullrank-demo.png"
+    ),
     json: Json = False,
 ) -> None:
     """Fit four models to bundled data, compare them, and draw the score line.
@@ -48,40 +67,39 @@ def demo(
     run_demo(out, as_json=json)
 
 
-Target = Annotated[str | None, typer.Option("--target", "-t", help="Column with the grades or values to rank by.")]
-Qid = Annotated[str | None, typer.Option("--qid", help="Column with the query; rows are ranked within queries.")]
-Weights = Annotated[str | None, typer.Option("--weights", help="Column with the weights of the rows.")]
-Drop = Annotated[list[str] | None, typer.Option("--drop", help="Column to leave out (repeat for more).")]
-Order = Annotated[str | None, typer.Option("--order", help="The order of the grades, as in 'poor < fair < good'.")]
-Edges = Annotated[Path | None, typer.Option("--edges", help="File with two columns: lower grade, higher grade.")]
-Set = Annotated[list[str] | None, typer.Option("--set", help="A parameter of the method, as in --set C=0.1.")]
-DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Arrow, JSON lines or SVMlight; - reads stdin.")]
-ModelPath = Annotated[Path, typer.Argument(help="Model file (.hull).")]
-
-
 @app.command()
 def fit(
     data: DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path("model.hull"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write; - is standard output.")] = Path(
+        "model.hull"
+    ),
     target: Target = None,
     order: Order = None,
     edges: Edges = None,
-    method: Annotated[str, typer.Option("--method", "-m", help="See `hullrank methods`.")] = "hull",
+    method: Method = "hull",
     qid: Qid = None,
     weights: Weights = None,
     drop: Drop = None,
+    words: Words = None,
     set_: Set = None,
+    decimal: Decimal = None,
+    dates: Dates = None,
+    columns: Annotated[bool, typer.Option("--columns", help="Show what became of every column.")] = False,
+    cv: Annotated[bool, typer.Option("--cv/--no-cv", help="Measure on rows left out, in five quick folds.")] = True,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace a model file that exists.")] = False,
     json: Json = False,
 ) -> None:
     """Learn a ranking from a table and save it.
 
     Example: `hullrank fit data.csv --target grade --order "poor < fair < good" --out model.hull`
     """
-    from hullrank.cli.data import Columns
-    from hullrank.cli.fit import run_fit
+    from hullrank.cli.data import Columns, Reading
+    from hullrank.cli.fit import Wishes, run_fit
 
-    columns = Columns(target, qid, weights, tuple(drop or ()))
-    run_fit(data, columns, out, method=method, order=order, edges=edges, settings=set_ or [], as_json=json)
+    named = Columns(target, qid, weights, tuple(drop or ()))
+    reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
+    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json)
+    run_fit(data, named, reading, out, wishes)
 
 
 @app.command()
@@ -92,6 +110,10 @@ def rank(
     top: Annotated[int | None, typer.Option(min=1, help="Only the best rows (of every query).")] = None,
     qid: Qid = None,
     whole: Annotated[bool, typer.Option("--whole", help="Rank all rows together, whatever their query.")] = False,
+    decimal: Decimal = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Write cells that begin with = + - @ as they are; spreadsheets may run them.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Rank the rows of a table: score, grade and rank, best first.
@@ -100,7 +122,7 @@ def rank(
     """
     from hullrank.cli.rank import run_rank
 
-    run_rank(model, data, out, top=top, qid=qid, whole=whole, as_json=json)
+    run_rank(model, data, out, top=top, qid=qid, whole=whole, decimal=decimal, raw=raw, as_json=json)
 
 
 @app.command()
@@ -110,6 +132,14 @@ def evaluate(
     target: Target = None,
     qid: Qid = None,
     weights: Weights = None,
+    at: Annotated[
+        str | None, typer.Option("--at", help="Places for NDCG and precision, as in 1,5,10 (with queries: 5,10).")
+    ] = None,
+    relevant: Annotated[
+        str | None, typer.Option("--relevant", help="Lowest relevant grade, for P, MAP and MRR (all but the lowest).")
+    ] = None,
+    gain: Annotated[str, typer.Option("--gain", help="Gain of a grade in NDCG: linear, or exponential.")] = "linear",
+    decimal: Decimal = None,
     json: Json = False,
 ) -> None:
     """Compare a model's ranking with the grades of a table.
@@ -117,8 +147,10 @@ def evaluate(
     Example: `hullrank evaluate model.hull test.csv`
     """
     from hullrank.cli.evaluate import run_evaluate
+    from hullrank.cli.retrieval import Lists
 
-    run_evaluate(model, data, target=target, qid=qid, weights=weights, as_json=json)
+    options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
+    run_evaluate(model, data, **options, lists=Lists(at, relevant, gain), as_json=json)
 
 
 @app.command()
@@ -126,6 +158,7 @@ def explain(
     model: ModelPath,
     data: Annotated[Path | None, typer.Argument(help="A table with grades, to see which rows contradict.")] = None,
     target: Target = None,
+    decimal: Decimal = None,
     json: Json = False,
 ) -> None:
     """Show what a model learned: weights, the place of every grade, and the rows that contradict it.
@@ -134,21 +167,24 @@ def explain(
     """
     from hullrank.cli.evaluate import run_explain
 
-    run_explain(model, data, target=target, as_json=json)
+    run_explain(model, data, target=target, decimal=decimal, as_json=json)
 
 
 @app.command()
 def compare(
     data: DataFile,
     target: Target = None,
-    methods: Annotated[str, typer.Option(help="Names of methods, separated by commas; or all (but exact).")] = "all",
+    methods: MethodList = "all",
     cv: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 5,
     order: Order = None,
     edges: Edges = None,
     qid: Qid = None,
     weights: Weights = None,
     drop: Drop = None,
+    words: Words = None,
     set_: Set = None,
+    decimal: Decimal = None,
+    dates: Dates = None,
     json: Json = False,
 ) -> None:
     """Compare methods by cross-validation, with intervals and significance.
@@ -156,10 +192,13 @@ def compare(
     Example: `hullrank compare data.csv --target grade --order "poor < fair < good" --methods all --cv 5`
     """
     from hullrank.cli.compare import run_compare
-    from hullrank.cli.data import Columns
+    from hullrank.cli.data import Columns, Reading
 
     columns = Columns(target, qid, weights, tuple(drop or ()))
-    run_compare(data, columns, methods=methods, cv=cv, order=order, edges=edges, settings=set_ or [], as_json=json)
+    reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
+    run_compare(
+        data, columns, reading, methods=methods, cv=cv, order=order, edges=edges, settings=set_ or [], as_json=json
+    )
 
 
 @app.command()
@@ -169,6 +208,7 @@ def certify(
     target: Target = None,
     qid: Qid = None,
     weights: Weights = None,
+    decimal: Decimal = None,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for the proof of an exact model.")] = None,
     json: Json = False,
 ) -> None:
@@ -178,21 +218,22 @@ def certify(
     """
     from hullrank.cli.certify import run_certify
 
-    run_certify(model, data, target=target, qid=qid, weights=weights, time_limit=time_limit, as_json=json)
+    options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
+    run_certify(model, data, **options, time_limit=time_limit, as_json=json)
 
 
 @app.command()
-def methods(json: Json = False) -> None:
-    """List the methods that `fit` and `compare` know."""
-    from hullrank.cli.console import out, print_json, table
-    from hullrank.cli.methods import METHODS, known_methods
+def methods(
+    method: MethodName = None,
+    json: Json = False,
+) -> None:
+    """List the methods that `fit` and `compare` know, or show the parameters of one.
 
-    known = {name: METHODS[name] for name in known_methods()}
-    rows = [(name, cls, ", ".join(f"{k}={v}" for k, v in extra.items())) for name, (cls, extra) in known.items()]
-    if json:
-        print_json([{"method": name, "estimator": estimator} for name, estimator, _ in rows])
-    else:
-        out.print(table("Methods", ("name", "estimator", "with"), rows, left=3))
+    Example: `hullrank methods hull`
+    """
+    from hullrank.cli.described import run_methods
+
+    run_methods(method, as_json=json)
 
 
 @app.command()
@@ -207,10 +248,13 @@ def doctor(json: Json = False) -> None:
 def report(
     model: ModelPath,
     data: DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write; - is standard output.")] = Path(
+        "report.html"
+    ),
     target: Target = None,
     qid: Qid = None,
     weights: Weights = None,
+    decimal: Decimal = None,
     title: Annotated[str, typer.Option(help="Headline of the report.")] = "Ranking report",
     json: Json = False,
 ) -> None:
@@ -220,13 +264,14 @@ def report(
     """
     from hullrank.cli.report import run_report
 
-    run_report(model, data, out, target=target, qid=qid, weights=weights, title=title, as_json=json)
+    options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
+    run_report(model, data, out, **options, title=title, as_json=json)
 
 
 @app.command()
 def export(
     model: ModelPath,
-    onnx: Annotated[Path, typer.Option("--onnx", help="ONNX file to write.")],
+    onnx: Annotated[Path, typer.Option("--onnx", help="ONNX file to write; - is standard output.")],
     json: Json = False,
 ) -> None:
     """Write a model in a form that other programs run.
@@ -234,12 +279,16 @@ def export(
     Example: `hullrank export model.hull --onnx model.onnx`
     """
     from hullrank.cli.console import print_json, say
+    from hullrank.cli.output import STDOUT, check_place, placed
+
+    check_place(onnx, as_json=json)
     from hullrank.io import export_onnx, load
 
-    export_onnx(load(model), onnx)
+    with placed(onnx) as place:
+        export_onnx(load(model), place)
     if json:
         print_json({"onnx": onnx})
-    else:
+    elif str(onnx) != STDOUT:
         say(f"Exported to {onnx}")
 
 

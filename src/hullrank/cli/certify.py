@@ -3,13 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils.validation import has_fit_parameter
-
 from hullrank._pipelines import unwrap
 from hullrank.cli.console import out, print_json, table, working
 from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError
-from hullrank.reports.certifying import certify
 
 
 def run_certify(
@@ -19,17 +16,23 @@ def run_certify(
     target: str | None,
     qid: str | None,
     weights: str | None,
+    decimal: str | None,
     time_limit: float | None,
     as_json: bool,
 ) -> None:
     """Recompute the objective of a model from its file and its training data, and bound it by a new solve."""
-    model = Model.load(model_path)
+    model = Model.load(model_path, path)
     data = model.load_data(
         path,
         target=target or model.about.get("target") or "",
         qid=model.qid_column(qid, False),
         weights=weights or model.about.get("weights"),
+        decimal=decimal,
     )
+    from sklearn.utils.validation import has_fit_parameter
+
+    from hullrank.reports.certifying import certify
+
     inside = unwrap(model.pipeline)
     step, X = inside.model, inside.transform(data.X)
     given = {"sample_weight": data.weights, "qid": data.qid}

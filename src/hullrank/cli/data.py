@@ -8,11 +8,12 @@ import numpy as np
 import polars as pl
 
 from hullrank.cli.console import note, working
+from hullrank.cli.wording import did_you_mean, in_command_terms, listed
 from hullrank.exceptions import TableError
-from hullrank.io import SparseTable, read_table
-from hullrank.order import OrderGraph, resolve_order
-
-_FEW = 8
+from hullrank.io.csv_style import Style
+from hullrank.io.forms import Form, read_cells, recognise, strays
+from hullrank.io.numbers import whole_numbers
+from hullrank.io.tables import SparseTable, read_styled
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,18 @@ class Columns:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How the cells of a file are read, where its owner or a model says so."""
+
+    decimal: str | None = None
+    dates: str | None = None
+    words: tuple[str, ...] = ()  # columns that are words, whatever they look like
+    usual: str | None = None  # the decimal sign where neither the owner nor the cells tell
+    target: Form | None = None  # what the words of the target say
+    find_target: bool = False  # whether to find that out
+
+
+@dataclass(frozen=True)
 class Data:
     """A table taken apart; ``X`` is a frame, or a CSR matrix for SVMlight files."""
 
@@ -35,6 +48,8 @@ class Data:
     qid: Any = None
     rows: pl.DataFrame | None = None  # the table as it was read
     left: Any = None  # numbers of the rows of the file that are left, if some were left out
+    style: Style | None = None  # of a CSV file
+    target_form: Form | None = None  # what the words of the target were read as
 
     @property
     def numbers(self) -> Any:
@@ -55,107 +70,144 @@ class Data:
         return int(self.X.shape[0])
 
 
-def load_data(path: Path, columns: Columns, *, n_features: int | None = None, need_target: bool = True) -> Data:
+def load_data(
+    path: Path,
+    columns: Columns,
+    reading: Reading | None = None,
+    *,
+    n_features: int | None = None,
+    need_target: bool = True,
+) -> Data:
     """Read a file and take it apart; rows without a target are left out, with a note."""
+    reading = reading or Reading()
     with working(f"reading {path}"):
-        table = read_table(path, n_features=n_features)
+        table, style = read_styled(path, n_features=n_features, decimal=reading.decimal, usual=reading.usual)
     name = "standard input" if str(path) == "-" else str(path)
     if isinstance(table, SparseTable):
         return Data(table.X, table.y, None, table.qid)
-    return _take_apart(table, columns, name, need_target)
+    if style is not None and style.decimal == "," and reading.decimal is None:
+        note(f"{name} is read as {style}")
+    return _TakenApart(table, columns, name, reading, style).data(need_target)
 
 
-def _take_apart(frame: pl.DataFrame, columns: Columns, name: str, need_target: bool) -> Data:
-    if need_target and columns.target is None:
-        raise TableError(f"say which column of {name} holds the grades: --target COLUMN ({_names(frame)})")
-    left = None
-    if columns.target is not None and columns.target in frame.columns:
-        missing = frame[columns.target].is_null()
+class _TakenApart:
+    """A table, the names of its columns with a part of their own, and how to read them."""
+
+    def __init__(self, frame: pl.DataFrame, columns: Columns, name: str, reading: Reading, style: Style | None) -> None:
+        self.frame, self.columns, self.name, self.reading, self.style = frame, columns, name, reading, style
+        self.left: Any = None
+        self.target_form = reading.target
+
+    def data(self, need_target: bool) -> Data:
+        """Everything in its place."""
+        self._check_names(need_target)
+        self._read_target()
+        columns, frame = self.columns, self.frame
+        apart = {column for column in (columns.target, columns.qid, columns.weights, *columns.drop) if column}
+        features = frame.select([column for column in frame.columns if column not in apart])
+        if not features.width:
+            raise TableError(f"{self.name} has no column left to learn from")
+        return Data(
+            features,
+            frame[columns.target] if columns.target in frame.columns else None,
+            None if columns.weights is None else self._weights(frame[columns.weights]),
+            None if columns.qid is None else self._queries(frame[columns.qid]),
+            frame,
+            self.left,
+            self.style,
+            self.target_form,
+        )
+
+    def _check_names(self, need_target: bool) -> None:
+        names, target = self.frame.columns, self.columns.target
+        if need_target and target is None:
+            raise TableError(f"say which column of {self.name} holds the grades: --target COLUMN ({listed(names)})")
+        special = [target if need_target else None, self.columns.qid, self.columns.weights]
+        for column in filter(None, (*special, *self.columns.drop, *self.reading.words)):
+            if column not in names:
+                hint = did_you_mean(column, names) or f"; it has {listed(names)}"
+                raise TableError(f"{self.name} has no column {column!r}{hint}")
+
+    def _read_target(self) -> None:
+        """Turn words of the target that say numbers or dates into them, and leave out the rows without any."""
+        target = self.columns.target
+        if target is None or target not in self.frame.columns:
+            return
+        series = self.frame[target]
+        if series.dtype == pl.String and self.reading.find_target:
+            self.target_form = self._found_form(series)
+        if series.dtype == pl.String and self.target_form is not None:
+            values = read_cells(series, self.target_form)
+            odd = strays(series, values)
+            if len(odd):
+                raise TableError(f"column {target!r} was numbers when the model was fitted, and now holds {odd[0]!r}")
+            values = values if values.dtype.is_temporal() else whole_numbers(series, values)
+            self.frame = self.frame.with_columns(values.alias(target))
+        missing = self.frame[target].is_null()
         if missing.any():
-            note(f"{missing.sum()} rows of {name} have no {columns.target!r} and are left out")
-            left = np.flatnonzero(~missing.to_numpy()) + 1
-            frame = frame.filter(~missing)
-            if not frame.height:
-                raise TableError(f"no row of {name} has a value in column {columns.target!r}")
-    special = [columns.target if need_target else None, columns.qid, columns.weights, *columns.drop]
-    for column in filter(None, special):
-        if column not in frame.columns:
-            raise TableError(f"{name} has no column {column!r}; it has {_names(frame)}")
-    apart = {column for column in (columns.target, columns.qid, columns.weights, *columns.drop) if column}
-    features = frame.select([column for column in frame.columns if column not in apart])
-    if not features.width:
-        raise TableError(f"{name} has no column left to learn from")
-    return Data(
-        features,
-        frame[columns.target] if columns.target in frame.columns else None,
-        None if columns.weights is None else _weights(frame[columns.weights], name, left),
-        None if columns.qid is None else _queries(frame[columns.qid], name, left),
-        frame,
-        left,
-    )
+            note(f"{missing.sum():,} rows of {self.name} have no {target!r} and are left out")
+            self.left = np.flatnonzero(~missing.to_numpy()) + 1
+            self.frame = self.frame.filter(~missing)
+            if not self.frame.height:
+                raise TableError(f"no row of {self.name} has a value in column {target!r}")
+
+    def _found_form(self, series: pl.Series) -> Form | None:
+        """The form of a target whose words all say numbers or dates; strays would be grades after all."""
+        form = recognise(series.to_frame(), **self._how()).forms.get(series.name)
+        return form if form is not None and not len(strays(series, read_cells(series, form))) else None
+
+    def _how(self) -> dict[str, Any]:
+        usual = self.reading.usual or ("." if self.style is None else self.style.decimal)
+        return {"decimal": self.reading.decimal, "dates": self.reading.dates, "usual": usual}
+
+    def _weights(self, series: pl.Series) -> Any:
+        values = series
+        if series.dtype == pl.String:
+            form = recognise(series.to_frame(), **self._how()).forms.get(series.name)
+            values = series if form is None else read_cells(series, form)
+        values = values.cast(pl.Float64, strict=False)
+        bad = values.is_null() | (values < 0).fill_null(False) | ~values.is_finite().fill_null(False)
+        if bad.any():
+            row = int(bad.arg_true()[0])
+            odd = "no number" if values[row] is None else "negative" if values[row] < 0 else "not finite"
+            raise TableError(f"the weight in row {self._number(row)} of {self.name} is {series[row]!r}, which is {odd}")
+        return values.to_numpy()
+
+    def _queries(self, series: pl.Series) -> Any:
+        if series.null_count():
+            number = self._number(int(series.is_null().arg_true()[0]))
+            raise TableError(f"row {number} of {self.name} has no query in column {series.name!r}")
+        if series.dtype.is_integer():
+            return series.to_numpy()
+        _, first, query = np.unique(series.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[query]  # in the order in which they appear
+
+    def _number(self, row: int) -> Any:
+        return row + 1 if self.left is None else self.left[row]
 
 
-def _weights(series: pl.Series, name: str, left: Any) -> Any:
-    values = series.cast(pl.Float64, strict=False)
-    odd = values.is_null()
-    if odd.any():
-        row = int(odd.arg_true()[0])
-        number = row + 1 if left is None else left[row]
-        raise TableError(f"the weight in row {number} of {name} is {series[row]!r}, which is no number")
-    return values.to_numpy()
+def recognised(data: Data, reading: Reading) -> dict[str, Form] | None:
+    """What the words of the features say, with a note about everything that is doubtful."""
+    from hullrank.data.queries import QUERY_NAMES
 
-
-def _queries(series: pl.Series, name: str, left: Any) -> Any:
-    if series.null_count():
-        row = int(series.is_null().arg_true()[0])
-        number = row + 1 if left is None else left[row]
-        raise TableError(f"row {number} of {name} has no query in column {series.name!r}")
-    return series.to_numpy() if series.dtype.is_integer() else series.cast(pl.String).rank("dense").to_numpy()
-
-
-def declared_order(y: Any, order: str | None, edges: Path | None) -> OrderGraph | None:
-    """The order that the options state for the grades of y; None where numbers speak for themselves."""
-    if order is not None and edges is not None:
-        raise TableError("give the order by --order or by --edges, not by both")
-    grades = _grades(y)
-    if len(grades) < 2:
-        raise TableError(f"all rows have the grade {grades[0]!r}; ranking needs at least two grades")
-    if edges is not None:
-        return _edges_file(edges, grades)
-    if order is not None:
-        return resolve_order(order, grades)
-    if isinstance(y, pl.Series) and isinstance(y.dtype, pl.Enum):
-        return OrderGraph.chain([grade for grade in y.dtype.categories.to_list() if grade in set(grades)])
-    if grades and isinstance(grades[0], str):
-        shown = " < ".join(map(str, grades[:_FEW])) + (" < ..." if len(grades) > _FEW else "")
-        raise TableError(f"the grades are words, so say which is higher: --order '{shown}', in the right order")
-    return None
-
-
-def _grades(y: Any) -> list[Any]:
-    if isinstance(y, pl.Series):
-        return y.unique().sort().to_list()
-    return [int(value) if float(value).is_integer() else value for value in np.unique(y).tolist()]
-
-
-def _edges_file(path: Path, grades: list[Any]) -> OrderGraph:
-    table = read_table(path)
-    if isinstance(table, SparseTable) or table.width != 2:
-        raise TableError(f"{path} must have two columns, the lower and the higher grade of every edge")
-    printed = {str(grade): grade for grade in grades}
-    pairs = [tuple(printed.get(str(label), label) for label in row) for row in table.rows()]
-    return resolve_order(OrderGraph.from_edges(pairs), grades)
+    if data.sparse:
+        return None
+    usual = "." if data.style is None else data.style.decimal
+    found = recognise(data.X, decimal=reading.decimal, dates=reading.dates, usual=usual, words=reading.words)
+    for told in found.notes:
+        note(in_command_terms(told))
+    for name in data.X.columns:
+        if data.qid is None and name.lower() in QUERY_NAMES:
+            note(f"column {name!r} is taken as a feature; if it says which query a row is for, add --qid {name}")
+    return found.forms
 
 
 def target_values(y: Any) -> Any:
-    """The target as an array of numbers or words."""
+    """The target as an array of numbers (dates in days) or words."""
     if not isinstance(y, pl.Series):
         return y
+    if y.dtype.is_temporal():
+        return y.cast(pl.Datetime("us")).to_physical().to_numpy() / 86_400e6
     if y.dtype.is_numeric():
         return y.to_numpy()
     return np.array(y.cast(pl.String).to_list())
-
-
-def _names(frame: pl.DataFrame) -> str:
-    shown = ", ".join(frame.columns[:_FEW])
-    return f"{shown} and {frame.width - _FEW} more" if frame.width > _FEW else shown

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hullrank.cli.console import note, out, print_json, say, table, working
+from hullrank.cli.console import err, note, out, print_json, say, table, working
+from hullrank.cli.output import STDOUT, check_place, placed
 
 GRADES = ("very mild", "mild", "moderate", "severe", "very severe")
 MODELS = ("ConvexHullRanker", "FixedMarginClassifier", "NuMarginClassifier", "SumOfMarginsClassifier")
@@ -15,6 +16,7 @@ MODELS = ("ConvexHullRanker", "FixedMarginClassifier", "NuMarginClassifier", "Su
 
 def run_demo(picture: Path, *, as_json: bool = False) -> None:
     """Fit the four class-based models to five grades of scikit-learn's diabetes data, and draw the first of them."""
+    check_place(picture, as_json=as_json)
     X, y = _diabetes()
     train, test = np.arange(len(y)) % 3 != 0, np.arange(len(y)) % 3 == 0
     if not compiled_functions():
@@ -31,9 +33,13 @@ def run_demo(picture: Path, *, as_json: bool = False) -> None:
         print_json({"models": rows, "picture": picture})
         return
     title = f"Diabetes progression in five ordered grades ({train.sum()} patients to learn, {test.sum()} held out)"
-    out.print(table(title, ("model", "pair accuracy", "mean rank error", "relative gap", "seconds"), map(_cells, rows)))
-    say(f"\n{fitted[0].certificate_}\n")
-    say(f"The score line of {MODELS[0]} is drawn in {picture}")
+    to_stderr = str(picture) == STDOUT
+    (err if to_stderr else out).print(
+        table(title, ("model", "pair accuracy", "mean rank error", "relative gap", "seconds"), map(_cells, rows))
+    )
+    say(f"\n{fitted[0].certificate_}\n", to_stderr=to_stderr)
+    if not to_stderr:
+        say(f"The score line of {MODELS[0]} is drawn in {picture}")
 
 
 def _diabetes() -> tuple[Any, Any]:
@@ -89,7 +95,7 @@ def _draw(model: Any, X: Any, y: Any, picture: Path) -> None:
 
     display = ScoreLineDisplay.from_estimator(model, X, y)
     display.ax_.set_title("Diabetes progression on the score line", loc="left")
-    with replacing(picture) as stream:
+    with placed(picture) as place, replacing(place) as stream:
         display.figure_.savefig(stream, format="png", dpi=150)
 
 

@@ -14,7 +14,7 @@ from hullrank.cli.demo import compiled_functions
 REQUIRED = (
     "numpy", "scipy", "scikit-learn", "numba", "highspy", "narwhals", "polars", "typer", "rich", "matplotlib",
 )  # fmt: skip
-OPTIONAL = ("onnx", "onnxruntime", "skops", "pandas", "pyarrow", "networkx", "dask")
+OPTIONAL = ("onnx", "onnxruntime", "skops", "pandas", "pyarrow", "fastexcel", "networkx", "dask")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
 
 

@@ -8,33 +8,49 @@ import numpy as np
 import hullrank
 from hullrank.cli.console import note, out, print_json, say, table
 from hullrank.cli.data import Data
-from hullrank.cli.fit import certificate_fields
 from hullrank.cli.model import Model, pair_accuracies, total_order
-from hullrank.plots.placement import bounds_of, place
+from hullrank.cli.result import certificate_fields
+from hullrank.cli.retrieval import Lists, list_measures
 
 _MOST = 15
 _MOST_GRADES = 50  # beyond, the target is a number rather than a grade
 
 
 def run_evaluate(
-    model_path: Path, path: Path, *, target: str | None, qid: str | None, weights: str | None, as_json: bool
+    model_path: Path,
+    path: Path,
+    *,
+    target: str | None,
+    qid: str | None,
+    weights: str | None,
+    decimal: str | None,
+    lists: Lists,
+    as_json: bool,
 ) -> None:
     """Compare the ranking of a table with its grades."""
-    model = Model.load(model_path)
-    data = model.load_data(path, target=_target(model, target), qid=model.qid_column(qid, False), weights=weights)
-    measures = measure(model, data)
+    model = Model.load(model_path, path)
+    column = model.qid_column(qid, False)
+    data = model.load_data(path, target=_target(model, target), qid=column, weights=weights, decimal=decimal)
+    measures = measure(model, data, lists)
     if as_json:
         print_json({"rows": len(data), **measures})
         return
-    out.print(table(f"{len(data):,} rows", ("measure", "value"), measures.items()))
+    out.print(table(_title(data), ("measure", "value"), measures.items()))
 
 
-def measure(model: Model, data: Data) -> dict[str, float]:
-    """Pair accuracy, and grade errors where the model predicts grades."""
+def _title(data: Data) -> str:
+    queries = "" if data.qid is None else f" in {len(np.unique(data.qid)):,} queries"
+    return f"{len(data):,} rows{queries}"
+
+
+def measure(model: Model, data: Data, lists: Lists) -> dict[str, float]:
+    """Pair accuracy; figures of lists if there are queries; and grade errors where the model predicts grades."""
     from hullrank.metrics import accuracy_within, mean_absolute_rank_error
 
     y, scores = model.target(data), model.pipeline.score_samples(data.X)
     measures = pair_accuracies(model.step, y, scores, data.qid, data.weights)
+    if data.qid is not None or lists.asked_for:
+        measures |= list_measures(model, y, scores, data.qid, data.weights, lists)
     predicted, classes = model.grades(data.X), total_order(model.step)
     if predicted is not None and classes is not None and len(classes) <= _MOST_GRADES:
         options: dict[str, Any] = {"classes": classes, "sample_weight": data.weights}
@@ -48,9 +64,9 @@ def _target(model: Model, given: str | None) -> str:
     return given or model.about.get("target") or ""
 
 
-def run_explain(model_path: Path, path: Path | None, *, target: str | None, as_json: bool) -> None:
+def run_explain(model_path: Path, path: Path | None, *, target: str | None, decimal: str | None, as_json: bool) -> None:
     """Print what the model learned, and which rows of a table contradict it most."""
-    model = Model.load(model_path)
+    model = Model.load(model_path, path)
     facts: dict[str, Any] = {
         "model": type(model.step).__name__,
         "method": model.about.get("method"),
@@ -61,7 +77,8 @@ def run_explain(model_path: Path, path: Path | None, *, target: str | None, as_j
         "grades": _grades(model),
     }
     if path is not None:
-        facts["violators"] = _violators(model, model.load_data(path, target=_target(model, target), qid=None))
+        data = model.load_data(path, target=_target(model, target), qid=None, decimal=decimal)
+        facts["violators"] = _violators(model, data)
     if as_json:
         print_json(facts)
         return
@@ -91,6 +108,8 @@ def _grades(model: Model) -> list[dict[str, Any]]:
 
 
 def _violators(model: Model, data: Data) -> list[dict[str, Any]]:
+    from hullrank.plots.placement import bounds_of, place
+
     y, scores = model.target(data), model.pipeline.score_samples(data.X)
     placed = place(y, scores, **bounds_of(model.step))
     return [

@@ -1,73 +1,98 @@
 """``hullrank fit``: from a table to a model file."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-import hullrank
-from hullrank.cli.console import note, print_json, say, working
-from hullrank.cli.data import Columns, Data, declared_order, load_data, target_values
+from hullrank.cli.columns import column_facts, tell_columns
+from hullrank.cli.console import note, working
+from hullrank.cli.data import Columns, Data, Reading, load_data, recognised, target_values
+from hullrank.cli.folds import Task
+from hullrank.cli.grades import declared_order
+from hullrank.cli.methods import build, check_method, parse_settings, takes
+from hullrank.cli.output import check_model_place, placed
+from hullrank.cli.result import tell_result
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.order import OrderGraph
 
+_MANY_GRADES = 20
 
-def run_fit(
-    path: Path,
-    columns: Columns,
-    model_file: Path,
-    *,
-    method: str,
-    order: str | None,
-    edges: Path | None,
-    settings: list[str],
-    as_json: bool,
-) -> None:
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user asked of a fit, beside the data."""
+
+    method: str = "hull"
+    order: str | None = None
+    edges: Path | None = None
+    settings: tuple[str, ...] = ()
+    cv: bool = True
+    show_columns: bool = False
+    force: bool = False
+    as_json: bool = False
+
+
+def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wishes: Wishes) -> None:
     """Fit a method to a table, say how good it is, and save it."""
-    data = load_data(path, columns)
-    graph = declared_order(data.y, order, edges)
-    from hullrank.cli.methods import build, parse_settings, takes
+    check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force)
+    check_method(wishes.method)
+    parameters = parse_settings(list(wishes.settings))
+    data = load_data(path, columns, reading)
+    graph = declared_order(data.y, wishes.order, wishes.edges)
     from hullrank.io import save
 
-    if data.qid is not None and not takes(method, "qid"):
-        note(f"method {method} ranks all rows together; the queries only matter for ranking and evaluation")
-    parameters, y, grades = arrange(method, parse_settings(settings), data, graph)
-    pipeline = build(method, parameters, sparse=data.sparse)
+    forms = recognised(data, reading)
+    settings, y, grades = arrange(wishes.method, parameters, data, graph)
+    _advise(wishes.method, data, y, graph)
+    pipeline = build(wishes.method, settings, sparse=data.sparse, forms=forms)
     start = perf_counter()
-    Z = _fit_in_stages(pipeline, data, y, f"fitting {method} to {len(data):,} rows")
+    Z = _fit_in_stages(pipeline, data, y, f"fitting {wishes.method} to {len(data):,} rows")
     seconds = perf_counter() - start
-    left_out = [c["name"] for c in getattr(pipeline[0], "columns_", ()) if c["kind"] == "left out"]
-    if left_out:
-        note(f"left out, because empty or different in every row: {', '.join(left_out)}")
-    for name in _counters(data):
-        note(f"column {name!r} only counts the rows; leave it out by --drop {name}")
-    about = {
+    tell_columns(data, pipeline[0])
+    facts = column_facts(data, pipeline[0]) if wishes.show_columns else None
+    with placed(model_file) as place:
+        save(pipeline, place, about=_about(wishes.method, columns, data, grades))
+    order = None if graph is None or grades else graph.closure()
+    task = Task(wishes.method, data, y, settings, order, forms)
+    try:
+        tell_result(pipeline.steps[-1][1], Z, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
+    except KeyboardInterrupt:
+        note(f"stopped by Ctrl-C; the model is saved in {model_file}")
+
+
+def _about(method: str, columns: Columns, data: Data, grades: list[Any] | None) -> dict[str, Any]:
+    """What other commands need to know to read tables as this one was read."""
+    return {
         "method": method,
         "rows": len(data),
         "target": columns.target,
+        "target_form": data.target_form,
+        "decimal": None if data.style is None else data.style.decimal,
         "qid": columns.qid or ("" if data.qid is not None else None),
         "weights": columns.weights,
         "grades": grades,
     }
-    save(pipeline, model_file, about=about)
-    _report(pipeline.steps[-1][1], Z, y, data, seconds, model_file, about, as_json)
 
 
-def _counters(data: Data) -> list[str]:
-    """Columns of features that are n, n + 1, n + 2, ... in the order of the file."""
-    if data.sparse or len(data) < 3:
-        return []
-    steps = np.diff(data.numbers)
-    return [c.name for c in data.X if c.dtype.is_integer() and np.array_equal(np.diff(c.to_numpy()), steps)]
+def _advise(method: str, data: Data, y: Any, graph: OrderGraph | None) -> None:
+    """Notes about a method that is not made for the data."""
+    if data.qid is not None and not takes(method, "qid"):
+        note(f"method {method} ranks all rows together; the queries only matter for ranking and evaluation")
+    values = len(np.unique(y))
+    if graph is None and not takes(method, "qid") and values > max(_MANY_GRADES, len(y) // 10):
+        note(
+            f"the target has {values:,} different values, and method {method} places every one on the score line; "
+            "--method swapped-pairs is made for targets that are numbers"
+        )
 
 
 def arrange(
     method: str, parameters: dict[str, Any], data: Data, graph: OrderGraph | None
 ) -> tuple[dict[str, Any], Any, list[Any] | None]:
     """Parameters and target as the method wants them, and the grades by name where it only sees their numbers."""
-    from hullrank.cli.methods import takes
-
     y = target_values(data.y)
     if graph is None:
         return parameters, y, None
@@ -99,7 +124,7 @@ def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
     extra = _fit_parameters(model, data)
     with working(f"encoding {data.X.shape[1]:,} columns"):
         Z = prepare.fit_transform(data.X)
-    with working(title) as advance, watching(model, advance):
+    with working(title, keep=True) as advance, watching(model, advance):
         model.fit(Z, y, **extra)
     return Z
 
@@ -111,43 +136,5 @@ def _fit_parameters(model: Any, data: Data) -> dict[str, Any]:
     given = {"sample_weight": data.weights, "qid": data.qid}
     taken = {name: values for name, values in given.items() if values is not None and has_fit_parameter(model, name)}
     if data.weights is not None and "sample_weight" not in taken:
-        raise HullrankError(f"{type(model).__name__} takes no weights of rows; leave out --weights")
+        raise HullrankError("this method takes no weights of rows; leave out --weights")
     return taken
-
-
-def _report(
-    model: Any, Z: Any, y: Any, data: Data, seconds: float, model_file: Path, about: dict[str, Any], as_json: bool
-) -> None:
-    from hullrank.cli.model import pair_accuracies
-
-    rows = about["rows"]
-    with working(f"scoring {rows:,} rows"):
-        measures = pair_accuracies(model, y, model.score_samples(Z), data.qid, data.weights)
-    certificate = getattr(model, "certificate_", None)
-    if as_json:
-        print_json(
-            {
-                "model": str(model_file),
-                "method": about["method"],
-                "rows": rows,
-                **measures,
-                "certificate": certificate_fields(certificate),
-                "seconds": seconds,
-                "library": hullrank.__version__,
-            }
-        )
-        return
-    if certificate is not None:
-        say(str(certificate))
-    name, accuracy = list(measures.items())[-1]
-    say(f"\n{name.capitalize()} on these {rows:,} rows: {accuracy:.4f}  ({seconds:.2f} s)")
-    say(f"Saved to {model_file}")
-
-
-def certificate_fields(certificate: Any) -> dict[str, Any] | None:
-    """What a certificate states, for JSON."""
-    if certificate is None:
-        return None
-    names = ("status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds")
-    more = ("solver", "n_order_constraints", "cause")
-    return {name: getattr(certificate, name) for name in (*names, *more) if hasattr(certificate, name)}

@@ -4,12 +4,9 @@ import inspect
 import json
 from typing import Any
 
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
-
 import hullrank
+from hullrank.cli.wording import did_you_mean
 from hullrank.exceptions import HullrankError
-from hullrank.io import TableEncoder
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "hull": ("ConvexHullRanker", {}),
@@ -27,9 +24,38 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+# What every method is for, in one line.
+PURPOSES: dict[str, str] = {
+    "hull": "grades in any order, also a partial one; the place of every grade on the score line",
+    "hull-edges": "the same, with a slack for every edge of the order; for partial orders with noise",
+    "hull-l1": "the same with few features: most weights are exactly zero",
+    "fixed-margin": "grades in one line, each cut from its neighbours by a margin of 1",
+    "all-thresholds": "the same, but a row pays at every threshold on the wrong side: large errors cost more",
+    "nu-margin": "grades in one line; nu bounds the share of rows within the margin",
+    "sum-of-margins": "grades in one line, with a margin of its own between every two of them",
+    "swapped-pairs": "numbers, grades or queries: as few wrongly ranked pairs as possible, over all pairs",
+    "sampled-pairs": "the same over a few random pairs of every row",
+    "exact": "small data: the best possible pair accuracy itself, proven by search",
+    "prank": "a perceptron for grades, one pass after the other; for comparison",
+    "rankboost": "boosted stumps: bends that a weighted sum cannot follow; for comparison",
+}
+
+
 def known_methods() -> list[str]:
     """Methods that this installation has."""
     return [name for name, (cls, _) in METHODS.items() if cls in hullrank._HOME]
+
+
+def check_method(method: str) -> None:
+    """Refuse a name that is no method, with the one that was meant."""
+    if method not in known_methods():
+        hint = did_you_mean(method, known_methods()) or f"; choose from {', '.join(known_methods())}"
+        raise HullrankError(f"there is no method {method!r}{hint}")
+
+
+def is_slow(method: str) -> bool:
+    """Whether a fit may take a minute on data of any size."""
+    return METHODS[method][0] == "ExactRanker"
 
 
 def takes(method: str, name: str) -> bool:
@@ -38,16 +64,22 @@ def takes(method: str, name: str) -> bool:
     return name in inspect.signature(estimator).parameters or name in inspect.signature(estimator.fit).parameters
 
 
-def build(method: str, settings: dict[str, Any], *, sparse: bool) -> Pipeline:
+def build(method: str, settings: dict[str, Any], *, sparse: bool, forms: dict[str, Any] | None = None) -> Any:
     """A pipeline from a table (or a sparse matrix) to a model, unfitted; what is random has the seed 0 unless set."""
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from hullrank.io import TableEncoder
+
     estimator = _class(method)
     known = inspect.signature(estimator).parameters
     seed = {"random_state": 0} if "random_state" in known else {}
     parameters = {**seed, **METHODS[method][1], **settings}
     unknown = next((name for name in parameters if name not in known), None)
     if unknown is not None:
-        raise HullrankError(f"method {method} has no parameter {unknown!r}; it has {', '.join(known)}")
-    prepare = StandardScaler(with_mean=False) if sparse else TableEncoder()
+        hint = did_you_mean(unknown, known) or f"; it has {', '.join(known)}"
+        raise HullrankError(f"method {method} has no parameter {unknown!r}{hint}")
+    prepare = StandardScaler(with_mean=False) if sparse else TableEncoder(forms=forms)
     return Pipeline([("prepare", prepare), ("model", estimator(**parameters))])
 
 
@@ -72,6 +104,5 @@ def _value(text: str) -> Any:
 
 
 def _class(method: str) -> Any:
-    if method not in known_methods():
-        raise HullrankError(f"there is no method {method!r}; choose from {', '.join(known_methods())}")
+    check_method(method)
     return getattr(hullrank, METHODS[method][0])

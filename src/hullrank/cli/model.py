@@ -8,11 +8,10 @@ import numpy as np
 import polars as pl
 
 from hullrank._pipelines import unwrap
-from hullrank.cli.data import Columns, Data, load_data, target_values
+from hullrank.cli.data import Columns, Data, Reading, load_data, target_values
+from hullrank.cli.wording import did_you_mean
 from hullrank.exceptions import TableError
-from hullrank.io import read_model
 from hullrank.order import OrderGraph
-from hullrank.plots.placement import bounds_of
 
 
 @dataclass(frozen=True)
@@ -24,8 +23,13 @@ class Model:
     library: str
 
     @classmethod
-    def load(cls, path: Path) -> "Model":
-        """Read a model file."""
+    def load(cls, path: Path, *tables: Path | None) -> "Model":
+        """Read a model file; it and the tables must be there, which is asked before what takes a second to load."""
+        for file in (path, *tables):
+            if file is not None and str(file) != "-":
+                file.open("rb").close()
+        from hullrank.io import read_model
+
         held = read_model(path)
         return cls(held.estimator, held.about, held.library)
 
@@ -48,10 +52,20 @@ class Model:
         names = getattr(self.step, "feature_names_in_", None)
         return [f"x{i}" for i in range(self.step.n_features_in_)] if names is None else names.tolist()
 
-    def load_data(self, path: Path, *, target: str | None = None, qid: str | None, weights: str | None = None) -> Data:
-        """Read a table with the columns that the model was fitted on; ``target`` if it must have one."""
+    def load_data(
+        self,
+        path: Path,
+        *,
+        target: str | None = None,
+        qid: str | None,
+        weights: str | None = None,
+        decimal: str | None = None,
+    ) -> Data:
+        """Read a table with the columns of the fit, as they were read then; ``target`` if it must have one."""
         width = None if self._from_tables else getattr(self.pipeline, "n_features_in_", None)
-        data = load_data(path, Columns(target or None, qid, weights), n_features=width, need_target=target is not None)
+        reading = Reading(decimal, usual=self.about.get("decimal"), target=self.about.get("target_form"))
+        columns = Columns(target or None, qid, weights)
+        data = load_data(path, columns, reading, n_features=width, need_target=target is not None)
         if data.sparse and self._from_tables:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
         return data
@@ -69,11 +83,14 @@ class Model:
         place = {name: code for code, name in enumerate(names)}
         unknown = next((value for value in y.tolist() if value not in place), None)
         if unknown is not None:
-            raise TableError(f"grade {unknown!r} was not known when the model was fitted")
+            hint = did_you_mean(unknown, names)
+            raise TableError(f"grade {unknown!r} was not known when the model was fitted{hint}")
         return np.array([place[value] for value in y.tolist()])
 
     def grades(self, X: Any) -> Any | None:
         """The predicted grade of every row, or None where the model only scores."""
+        from hullrank.plots.placement import bounds_of
+
         Z = unwrap(self.pipeline, calibrators=False).transform(X)
         if hasattr(self.step, "predict_class"):
             return self.step.predict_class(Z)
@@ -104,6 +121,8 @@ def pair_accuracies(step: Any, y: Any, scores: Any, qid: Any, weights: Any) -> d
 
 def total_order(step: Any) -> list[Any] | None:
     """The grades from lowest to highest, if the model cuts the score line between them."""
+    from hullrank.plots.placement import bounds_of
+
     bounds = bounds_of(step)
     return bounds["classes"].tolist() if bounds.get("thresholds") is not None else None
 

@@ -5,14 +5,17 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from rich.text import Text
 
 from hullrank.cli.console import note, out, print_json, say, table, working
 from hullrank.cli.data import Data
 from hullrank.cli.model import Model, ranks
+from hullrank.cli.output import STDOUT, check_table_place, write_table
 from hullrank.exceptions import TableError
-from hullrank.io import replacing
 
 _SHOWN = 20
+_SHOWN_IN_QUERIES = 100
+_MOST_JSON = 1000
 
 
 def run_rank(
@@ -23,16 +26,34 @@ def run_rank(
     top: int | None,
     qid: str | None,
     whole: bool,
+    decimal: str | None,
+    raw: bool,
     as_json: bool,
 ) -> None:
     """Rank the rows of a table by a model."""
-    model = Model.load(model_path)
-    data = _load(model, path, model.qid_column(qid, whole))
+    check_table_place(target_file, as_json=as_json)
+    model = Model.load(model_path, path)
+    column = model.qid_column(qid, whole)
+    data = _load(model, path, column, decimal)
     with working(f"scoring {len(data):,} rows"):
         result, names = ranked_rows(model, data, None if whole else data.qid)
+    query = names.get("query") if data.sparse else column
     if top is not None:
         result = result.filter(pl.col(names["rank"]) <= top)
-    _deliver(result, target_file, list(names.values()), len(data), as_json)
+    if target_file is not None:
+        write_table(result, target_file, raw=raw, style=data.style)
+        if not as_json and str(target_file) != STDOUT:
+            say(f"{_share(result.height, len(data))}, best first{_within(query)}, in {target_file}")
+    if as_json:
+        print_json(
+            {
+                "rows": result.height,
+                "shown": min(result.height, _MOST_JSON),
+                "ranked": result.head(_MOST_JSON).to_dicts(),
+            }
+        )
+    elif target_file is None:
+        _show(result, list(names.values()), query, len(data))
 
 
 def ranked_rows(model: Model, data: Data, qid: Any | None) -> tuple[pl.DataFrame, dict[str, str]]:
@@ -52,9 +73,9 @@ def ranked_rows(model: Model, data: Data, qid: Any | None) -> tuple[pl.DataFrame
     return result[np.lexsort(by[::-1])], names
 
 
-def _load(model: Model, path: Path, column: str | None) -> Any:
+def _load(model: Model, path: Path, column: str | None, decimal: str | None) -> Any:
     try:
-        return model.load_data(path, qid=column)
+        return model.load_data(path, qid=column, decimal=decimal)
     except TableError as error:
         if column is not None and f"no column {column!r}" in str(error):
             raise TableError(
@@ -63,42 +84,29 @@ def _load(model: Model, path: Path, column: str | None) -> Any:
         raise
 
 
-def _deliver(result: pl.DataFrame, target_file: Path | None, names: list[str], rows: int, as_json: bool) -> None:
-    if target_file is not None:
-        write_table(result, target_file)
-        if not as_json and str(target_file) != "-":
-            say(f"{_share(result.height, rows)}, best first, in {target_file}")
-    if as_json:
-        print_json({"rows": result.height, "ranked": result.head(1000).to_dicts()})
-    elif target_file is None:
-        shown = [*names, *[name for name in result.columns if name not in names][:4]]
-        title = f"{_share(min(_SHOWN, result.height), rows)}, best first"
-        out.print(table(title, shown, result.select(shown).head(_SHOWN).rows(), left=0))
-        if result.height > _SHOWN:
-            note(f"use --out FILE for all {result.height:,} of them")
+def _show(result: pl.DataFrame, names: list[str], query: str | None, rows: int) -> None:
+    """The best rows on the terminal, under a heading for every query."""
+    names = [name for name in names if name != query]
+    shown = [*names, *[name for name in result.columns if name not in names and name != query][:4]]
+    left = tuple(i for i, name in enumerate(shown) if not result[name].dtype.is_numeric())
+    right = tuple(i for i in range(len(shown)) if i not in left)
+    most = _SHOWN if query is None else _SHOWN_IN_QUERIES
+    head = result.head(most)
+    out.print(Text(f"{_share(head.height, rows)}, best first{_within(query)}", style="bold"))
+    groups = [(None, head)] if query is None else head.partition_by(query, maintain_order=True, as_dict=True).items()
+    for key, part in groups:
+        heading = "" if key is None else f"\n{query} {key[0]}"
+        out.print(table(heading, shown, part.select(shown).rows(), right=right))
+    if result.height > most:
+        note(f"use --out FILE for all {result.height:,} of them")
+
+
+def _within(query: str | None) -> str:
+    return "" if query is None else " within queries"
 
 
 def _share(part: int, whole: int) -> str:
     return f"{whole:,} rows" if part == whole else f"{part:,} of {whole:,} rows"
-
-
-def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write in the format of the ending (CSV if there is none); the old file stays whole if that fails."""
-    if str(path) == "-":
-        import sys
-
-        sys.stdout.write(frame.write_csv())
-        return
-    ending = path.suffix.lower()
-    with replacing(path) as stream:
-        if ending in (".parquet", ".pq"):
-            frame.write_parquet(stream)
-        elif ending in (".arrow", ".feather", ".ipc"):
-            frame.write_ipc(stream)
-        elif ending in (".jsonl", ".ndjson"):
-            frame.write_ndjson(stream)
-        else:
-            frame.write_csv(stream, separator="\t" if ending in (".tsv", ".tab") else ",")
 
 
 def _free(name: str, taken: list[str]) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from hullrank.cli.console import print_json, say, working
 from hullrank.cli.model import Model
+from hullrank.cli.output import STDOUT, check_place, placed
 
 
 def run_report(
@@ -14,18 +15,20 @@ def run_report(
     target: str | None,
     qid: str | None,
     weights: str | None,
+    decimal: str | None,
     title: str,
     as_json: bool,
 ) -> None:
     """Write the report of a model on a table with grades."""
+    check_place(report_file, as_json=as_json)
     from hullrank.reports.html import write_report
 
-    model = Model.load(model_path)
+    model = Model.load(model_path, path)
     column = target or model.about.get("target") or ""
-    data = model.load_data(path, target=column, qid=model.qid_column(qid, False), weights=weights)
-    with working(f"writing {report_file}"):
+    data = model.load_data(path, target=column, qid=model.qid_column(qid, False), weights=weights, decimal=decimal)
+    with working(f"writing {report_file}"), placed(report_file) as place:
         write_report(
-            report_file,
+            place,
             model.pipeline,
             data.X,
             model.target(data),
@@ -38,5 +41,5 @@ def run_report(
         )
     if as_json:
         print_json({"report": report_file, "rows": len(data)})
-    else:
+    elif str(report_file) != STDOUT:
         say(f"The report on {len(data):,} rows is in {report_file}")

@@ -2,6 +2,7 @@
 
 from hullrank.data.checks import Samples, check_queries, check_rows, check_target, check_weight_sizes, check_weights
 from hullrank.data.labels import Labels, declared_categories, distinct_labels, encode_labels
+from hullrank.data.queries import qid_from_groups
 
 __all__ = [
     "Labels",
@@ -14,4 +15,5 @@ __all__ = [
     "declared_categories",
     "distinct_labels",
     "encode_labels",
+    "qid_from_groups",
 ]

@@ -11,6 +11,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from hullrank.data.labels import unique_inverse
+from hullrank.data.queries import warn_of_query_columns
 from hullrank.exceptions import HullrankError, LabelError
 
 Floats = NDArray[np.float64]
@@ -54,6 +55,8 @@ class Samples:
 def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = True) -> Matrix:
     """X as a finite float64 array or CSR matrix; ``reset`` remembers the features (in ``fit``)."""
     _refuse_masked(X, "X")
+    if reset:
+        warn_of_query_columns(X)
     X = validate_data(
         estimator, X, reset=reset, dtype=np.float64, order="C", accept_sparse=("csr", "csc") if sparse else False
     )

@@ -321,6 +321,8 @@ def sweep_cell(
     low = cell[2 * d]
     high = cell[2 * d + 1]
     per_bin = n_bins / (high - low)
+    end = max(abs(low), abs(high))
+    farthest = end / (1.0 - end) if end < 1.0 else np.inf
     for i in range(bins.shape[0]):
         for b in range(n_bins):
             bins[i, b] = 0.0
@@ -331,10 +333,11 @@ def sweep_cell(
             reach += D[j, p] * cell[j] + abs(D[j, p]) * cell[d + j]
         a = D[0, p]
         i = owner[p]
-        if a == 0.0:
-            if reach > 0.0:
+        if abs(a) <= 2e-12:  # its sign is unknown; beyond some |t| it may decide the pair
+            if reach > 0.0 or reach + 4e-12 * farthest > 0.0:
                 bins[i, 0] += weight[p]
             continue
+        a += 1e-12 if (a > 0.0) == (reach < 0.0) else -1e-12
         s = -reach / (a + abs(reach)) - 1e-13 if a > 0.0 else reach / (abs(reach) - a) + 1e-13
         if a > 0.0:
             if s < high:

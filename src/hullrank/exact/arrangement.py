@@ -8,31 +8,43 @@ weights. AUC has one owner and a(c) = c. Ties are errors; F is constant on the o
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank.exact.grid import Grid
+from hullrank.exact.integers import parallel_classes
+
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 TOLERANCE = 1e-10
-"""Unit pair directions that agree to this are taken as equal, and cells thinner than this are not looked for."""
+"""Cells of directions thinner than this are not split any further; what they may hold stays in the bound."""
 _POSITIVE = 1e-11
+_PRECISE = 2e-13
+_UNIT = float(np.finfo(np.float64).eps) / 2
 
 
 @dataclass(frozen=True)
 class Arrangement:
     """F in arrays: unit rows D (P, d), their weights g and owners, and per owner the count b and the multiplicity m.
 
-    ``gain`` is the table a(0), a(1), ...; None stands for a(c) = c with one owner (AUC).
+    ``gain`` is the table a(0), a(1), ...; None stands for a(c) = c with one owner (AUC). Pair p is the difference of
+    the rows ``above[p]`` and ``below[p]`` of ``grid``, where it is known in integers. A row of zeros in D stands for a
+    direction that rounding has blurred: it is never won for sure and never lost for sure.
     """
 
     D: Floats
     weight: Floats
-    owner: NDArray[np.intp]
+    owner: Indices
     base: Floats
     multiplicity: Floats
     gain: Floats | None
+    above: Indices
+    below: Indices
+    grid: Grid
     constant: float = 0.0
 
     @property
@@ -65,16 +77,31 @@ class Arrangement:
     def transformed(self, T: Floats) -> "Arrangement":
         """F as a function of v where w = T v, rows of unit length again."""
         E = self.D @ T
-        return replace(self, D=E / np.linalg.norm(E, axis=1)[:, None])
+        length = np.sqrt(np.einsum("pj,pj->p", E, E))
+        # An entry of E is off by at most (d + 6) units times the sum of |D_j T_jk|, and |D| = 1.
+        blur = (len(T) + 6) * _UNIT * float(np.linalg.norm(np.abs(T)))
+        unclear = length * _PRECISE < blur
+        length[unclear] = 1.0
+        E /= length[:, None]
+        E[unclear] = 0.0
+        return replace(self, D=E)
+
+    @property
+    def vectors(self) -> NDArray[Any]:
+        """The directions in integers, exactly, in the units of the grid."""
+        return self.grid.vectors(self.above, self.below)
 
     def decided(self, won: Mask, open_pairs: Mask) -> "Arrangement":
         """F where the pairs in ``won`` are won, ``open_pairs`` are open, and the others are lost."""
         count = self.base + np.bincount(self.owner[won], self.weight[won], len(self.base))
-        return replace(
-            self, D=self.D[open_pairs], weight=self.weight[open_pairs], owner=self.owner[open_pairs], base=count
-        )
+        return replace(self.part(open_pairs), base=count)
 
-    def walk(self, won: Mask, events: NDArray[np.intp], sign: Floats) -> Floats:
+    def part(self, pairs: Mask | Indices) -> "Arrangement":
+        """F with these pairs alone; all others are lost."""
+        names = ("D", "weight", "owner", "above", "below")
+        return replace(self, **{name: getattr(self, name)[pairs] for name in names})
+
+    def walk(self, won: Mask, events: Indices, sign: Floats) -> Floats:
         """F before and after each event, when the pairs ``events`` one by one are won (sign 1) or lost (sign -1)."""
         change = sign * self.weight[events]
         first = self.value_of(won)
@@ -82,7 +109,7 @@ class Arrangement:
             change = self._gains(won, self.owner[events], change)
         return first + np.concatenate([[0.0], np.cumsum(change)])
 
-    def _gains(self, won: Mask, owner: NDArray[np.intp], change: Floats) -> Floats:
+    def _gains(self, won: Mask, owner: Indices, change: Floats) -> Floats:
         """m_i (a(after) - a(before)) of each event; within a tie the count may leave the table for a moment."""
         assert self.gain is not None
         start = self.base + np.bincount(self.owner[won], self.weight[won], len(self.base))
@@ -100,51 +127,56 @@ class Arrangement:
         return gains
 
 
-def pair_arrangement(D: Floats, weight: Floats) -> Arrangement:
+def pair_arrangement(grid: Grid, above: Indices, below: Indices, weight: Floats) -> Arrangement:
     """AUC: parallel differences are added up, opposite ones cancel (one of the two is won off their common plane)."""
-    length = np.linalg.norm(D, axis=1)
-    U, weight = D[length > 0] / length[length > 0, None], weight[length > 0]
-    lead = U[np.arange(len(U)), np.argmax(np.abs(U) > 1e-9, axis=1)]
-    sign = np.where(lead < 0, -1.0, 1.0)
-    first, group = _equal_rows(np.round(U * sign[:, None], 10) + 0.0)
-    up = np.bincount(group, weight * (sign > 0), len(first))
-    down = np.bincount(group, weight * (sign < 0), len(first))
-    keep = up != down
-    unit = (U[first] * (sign[first] * np.where(up > down, 1.0, -1.0))[:, None])[keep]
-    return Arrangement(
-        unit,
-        np.abs(up - down)[keep],
-        np.zeros(int(keep.sum()), dtype=np.intp),
-        np.zeros(1),
-        np.ones(1),
-        None,
-        float(np.minimum(up, down).sum()),
-    )
+    D = unit_differences(grid, above, below)
+    differ = D.any(axis=1)
+    if not differ.all():
+        D, above, below, weight = D[differ], above[differ], below[differ], weight[differ]
+    first, group, sign = parallel_classes(grid, above, below, D)
+    merged, constant = weight, 0.0
+    if len(first) < len(D):
+        up = np.bincount(group, weight * (sign > 0), len(first))
+        down = np.bincount(group, weight * (sign < 0), len(first))
+        keep = up != down
+        chosen, swap, constant = first[keep], (up < down)[keep], float(np.minimum(up, down).sum())
+        merged = np.abs(up - down)[keep]
+        D = np.where(swap, -1.0, 1.0)[:, None] * D[chosen]
+        above, below = np.where(swap, below[chosen], above[chosen]), np.where(swap, above[chosen], below[chosen])
+    owner = np.zeros(len(D), dtype=np.intp)
+    return Arrangement(D, merged, owner, np.zeros(1), np.ones(1), None, above, below, grid, constant)
 
 
-def _equal_rows(keys: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """A representative of every distinct row, and the group of each row."""
-    order = np.lexsort(keys.T)
-    ordered = keys[order]
-    new = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
-    group = np.empty(len(keys), dtype=np.intp)
-    group[order] = np.cumsum(new) - 1
-    return order[new], group
+def unit_differences(grid: Grid, above: Indices, below: Indices) -> Floats:
+    """Differences of rows over the spread of the columns, of unit length; every entry right to a relative rounding.
+
+    Equal rows give zeros.
+    """
+    values = grid.values / grid.spread
+    D = values[above] - values[below]
+    if np.abs(values).max(initial=0.0) > 1e100:  # squares of outliers would overflow
+        D /= np.maximum(np.abs(D).max(axis=1, keepdims=True), 1e-300)
+    length = np.sqrt(np.einsum("pj,pj->p", D, D))
+    length[length == 0] = 1.0
+    D /= length[:, None]
+    return D
 
 
-def rank_arrangement(X: Floats, positive: Floats, negative: Floats, gain: Floats) -> Arrangement:
+def rank_arrangement(grid: Grid, positive: Floats, negative: Floats, gain: Floats) -> Arrangement:
     """sum over positives of a(samples strictly below): rows are distinct, with so many positives and negatives each."""
     owners = np.flatnonzero(positive)
-    i, k = (index.ravel() for index in np.meshgrid(owners, np.arange(len(X)), indexing="ij"))
-    other = i != k
-    D = X[i[other]] - X[k[other]]
+    i, k = (index.ravel() for index in np.meshgrid(owners, np.arange(len(positive)), indexing="ij"))
+    above, below = i[i != k], k[i != k]
     return Arrangement(
-        D / np.linalg.norm(D, axis=1)[:, None],
-        (positive + negative)[k[other]],
-        np.repeat(np.arange(len(owners)), len(X) - 1),
+        unit_differences(grid, above, below),
+        (positive + negative)[below],
+        np.repeat(np.arange(len(owners)), len(positive) - 1),
         np.zeros(len(owners)),
         positive[owners],
         gain,
+        above,
+        below,
+        grid,
     )
 
 

@@ -36,6 +36,8 @@ _SWEPT_RADIUS = 0.12
 _LOOK_RADIUS = 0.05
 _ROUND = 64
 _SLICE = 5
+_QUICK = 500_000
+"""Pairs per slice of plane sweeps, so that a slice of a large problem is a single plane."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,12 @@ def maximise(arrangement: Arrangement, clock: Clock, *, known: float = -np.inf, 
     if not len(arrangement.D):
         value = arrangement.top
         return Outcome(value, value, np.ones(arrangement.D.shape[1]) if value > known else None)
-    basis = spanning(arrangement.D)
+    basis = spanning(arrangement)
     if basis.shape[1] <= 2:
-        value, v = maximise_flat(arrangement.transformed(basis))
+        flat = arrangement.transformed(basis)
+        bound, v = maximise_flat(flat)
         clock.cells += 1
-        return Outcome(value, max(value, known), basis @ v if value > known else None)
+        return Outcome(flat.value(v), max(bound, known), basis @ v if bound > known else None)
     search = BranchAndBound(arrangement, basis, clock, known=known, seed=seed, nested=True)
     search.run()
     return Outcome(search.value, search.bound, search.w)
@@ -87,16 +90,14 @@ class BranchAndBound:
         self.planes = PlaneSearch(white, first if first.any() else np.ones(len(first)), rng)
         self._found(known, None)
         self._sweep_planes(60 if nested else 40 * basis.shape[1])
-        inner = centred_coordinates(white, self.planes.w, rng)
-        self._to_white = inner
+        self._arrangement, self._white_arrangement, self._rng = arrangement, white, rng
         self._from_white = T
-        self.local = white.transformed(inner)
-        self._boxes = BoxSearch(self.local, _BATCH) if arrangement.gain is None else None
-        self._sweeper = Sweeper(self.local)
         self._hard = len(first) >= _SWEEP_FROM
         self._heap: list[tuple[float, int, bool, Floats]] = []
         self._ticket = count()
         self._stuck = -np.inf
+        self._covered = False
+        self._slice = max(1, min(_SLICE, _QUICK // max(1, len(arrangement.D))))
 
     @property
     def w(self) -> Floats | None:
@@ -104,8 +105,12 @@ class BranchAndBound:
         return None if self._white is None else self._from_white @ self._white
 
     def run(self) -> None:
-        """Search until proven or a limit is met."""
-        self._cover()
+        """Search until proven or a limit is met; may be called again to go on."""
+        if self.clock.expired:
+            return
+        if not self._covered:
+            self._lay_out()
+            self._cover()
         workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         with ThreadPoolExecutor(1 if self.nested else min(workers, _BATCH)) as pool:
             while self._heap:
@@ -114,6 +119,13 @@ class BranchAndBound:
                     return
                 self._round(pool)
         self._update_bound()
+
+    def learn(self, w: Floats, bound: float) -> None:
+        """A direction (in the coordinates of the arrangement) and a bound that were found elsewhere."""
+        self.bound = min(self.bound, bound)
+        value = self._arrangement.value(w)
+        if value > self.value:
+            self._found(value, np.linalg.pinv(self._from_white) @ w)
 
     def _update_bound(self) -> None:
         top = max(self._stuck, self.value, -self._heap[0][0] if self._heap else -np.inf)
@@ -125,12 +137,12 @@ class BranchAndBound:
         self.value, self._white = value, white
 
     def _sweep_planes(self, most: int) -> None:
-        """So many planes, in slices that end with the clock."""
-        for _ in range(0, most, 10):
+        """So many planes, or as many as the clock allows."""
+        for _ in range(most):
             if self.clock.expired:
                 break
-            self.planes.run(10)
-            self.clock.cells += 10
+            self.planes.run(1)
+            self.clock.cells += 1
         if self.planes.value > self.value:
             self._found(self.planes.value, self.planes.w)
 
@@ -154,17 +166,26 @@ class BranchAndBound:
             if tight >= self.value + self.step:
                 heapq.heappush(self._heap, (-tight, next(self._ticket), swept, cell))
 
+    def _lay_out(self) -> None:
+        """Coordinates around the best direction so far, and what the bounds of cells read."""
+        self._covered = True
+        self._to_white = centred_coordinates(self._white_arrangement, self.planes.w, self._rng)
+        self.local = self._arrangement.transformed(self._from_white @ self._to_white)
+        self._boxes = BoxSearch(self.local, _BATCH) if self.local.gain is None else None
+        self._sweeper = Sweeper(self.local)
+
     def _cover(self) -> None:
         d = self.local.D.shape[1]
         if self._boxes is not None and d < _SWEEP_FROM:
             self._push(facet_boxes(d, self.bound), self.bound, swept=False)
             return
         for cell in swept_cells(d):
-            self._push([cell], self._sweeper.bound(cell, self.value + self.step), swept=True)
+            bound = self.bound if self.clock.expired else self._sweeper.bound(cell, self.value + self.step)
+            self._push([cell], bound, swept=True)
 
     def _round(self, pool: ThreadPoolExecutor) -> None:
         """Look at a few cells, and in high dimensions, where proofs are far, at a few planes meanwhile."""
-        slice_ = pool.submit(self.planes.run, _SLICE) if self._hard and not self.nested else None
+        slice_ = pool.submit(self.planes.run, self._slice) if self._hard and not self.nested else None
         batch: list[Floats] = []
         for _ in range(_ROUND):
             if not self._heap or len(batch) == _BATCH or self.clock.expired:
@@ -181,7 +202,7 @@ class BranchAndBound:
         self._expand(batch, pool)
         if slice_ is not None:
             slice_.result()
-            self.clock.cells += _SLICE
+            self.clock.cells += self._slice
             self._sweep_planes(0)
         self._feed_back()
 
@@ -233,10 +254,10 @@ class BranchAndBound:
         bound = min(bound, rest.top)
         if bound >= self.value + self.step and not len(rest.D):
             self._offer(c, bound)
-        elif bound >= self.value + self.step and spanning(rest.D).shape[1] < d:
+        elif bound >= self.value + self.step and spanning(rest).shape[1] < d:
             outcome = maximise(rest, self.clock, known=self.value)
             if outcome.w is not None:
-                self._approach(c, rest.D, outcome)
+                self._approach(c, spanning(rest), outcome)
             bound = min(bound, outcome.bound)
         if bound < self.value + self.step:
             return True
@@ -244,10 +265,9 @@ class BranchAndBound:
             self._cut(np.append(box[:-1], bound))
         return False
 
-    def _approach(self, c: Floats, D: Floats, outcome: Outcome) -> None:
-        """Step from the common zero of the rows D nearest to c along the direction that decides them best."""
+    def _approach(self, c: Floats, basis: Floats, outcome: Outcome) -> None:
+        """Step from the common zero of the pairs in this span nearest to c along the direction that decides them."""
         assert outcome.w is not None
-        basis = spanning(D)
         zero = c - basis @ (basis.T @ c)
         for size in 10.0 ** -np.arange(2, 9):
             self._offer(zero + size * outcome.w / np.linalg.norm(outcome.w), outcome.value)

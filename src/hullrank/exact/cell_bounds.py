@@ -21,7 +21,6 @@ class Sweeper:
 
     def __init__(self, local: Arrangement) -> None:
         self._columns = np.ascontiguousarray(local.D.T)
-        self._columns[0, np.abs(self._columns[0]) < 1e-13] = 0.0
         self._local = local
         self._gain = np.empty(0) if local.gain is None else local.gain
         self._bins = np.empty((len(local.base), BINS))
@@ -61,7 +60,7 @@ class BoxSearch:
 
         fan = min(_FAN, d - 1)
         return (
-            np.empty((d + 1, min(12 * size + 10**5, 60 * size + 9000)), dtype=kind),
+            np.empty((d + 1, 6 * size + 9000), dtype=kind),
             np.empty((3, size), dtype=kind),
             np.empty(size + 1, dtype=np.uint32),
             np.empty((LEVELS, 1 << fan, 2 * d + 1)),
@@ -84,7 +83,7 @@ class BoxSearch:
         stack[0, 0, -1] -= self._shift
         plan[0] = 1, size, 0
         best[0] = value - self._shift
-        budget = max(_BUDGET, 100.0 * size) if ample else 60.0 * size
+        budget = max(_BUDGET, 20.0 * size) if ample else 20.0 * size
         limits = np.array([best[0], step, self.smallest, budget, most_cells, self._rounding, self._pad])
         opened, cells = search_boxes(pool, work, index, stack, plan, limits, axes, out, best)
         boxes = out[:opened].copy()

@@ -6,13 +6,18 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Clock:
-    """Time and cell limits, shared by everything that one fit runs."""
+    """Time and cell limits, shared by everything that one fit runs; ``until`` ends a turn of one method earlier.
 
-    seconds: float
+    ``base`` is what values and bounds hold beside the statistic (rewards for required signs), and the trace leaves out.
+    """
+
+    seconds: float = float("inf")
     max_cells: float = float("inf")
     allowed_gap: float = 0.0
     verbose: int = 0
     cells: int = 0
+    until: float = float("inf")
+    base: float = 0.0
     trace: list[tuple[float, float, float]] = field(default_factory=list)
     _begin: float = field(default_factory=time.perf_counter)
 
@@ -29,10 +34,21 @@ class Clock:
     @property
     def expired(self) -> bool:
         """Whether a limit is met."""
+        return self.left <= 0 or self.elapsed >= min(self.seconds, self.until)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left of the turn."""
+        return max(0.0, min(self.seconds, self.until) - self.elapsed)
+
+    @property
+    def over(self) -> bool:
+        """Whether the limit of the whole search is met, not only the turn."""
         return self.left <= 0 or self.elapsed >= self.seconds
 
     def record(self, value: float, bound: float) -> None:
         """Add to the trace if value or bound changed."""
+        value, bound = value - self.base, bound - self.base
         if not self.trace or self.trace[-1][1:] != (value, bound):
             self.trace.append((self.elapsed, float(value), float(bound)))
             if self.verbose:

@@ -3,25 +3,53 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.exact.arrangement import TOLERANCE, Arrangement
+from hullrank.exact.arrangement import Arrangement
+from hullrank.exact.integers import spans_at_most
 
 Floats = NDArray[np.float64]
 
+MOST_DIMENSIONS = 20
+"""Directions in more dimensions than this are only searched; no bound is computed for them."""
 _BANDWIDTH = 0.3
+_SAMPLE = 50_000
 
 
-def spanning(D: Floats) -> Floats:
-    """(d, r) orthonormal basis of the span of the unit rows D."""
-    tall = len(D) > 4 * D.shape[1]
-    _, singular, rows = np.linalg.svd(np.linalg.qr(D)[1] if tall else D, full_matrices=False)
-    return rows[singular > TOLERANCE * np.sqrt(len(D))].T
+def spanning(arrangement: Arrangement) -> Floats:
+    """(d, r) orthonormal columns, as many as dimensions that the pairs span, which is decided in integers.
+
+    Floating point proposes r, and the exact rank is at most r if all pairs lie in the span of r of them. If that
+    fails, r grows.
+    """
+    into = _row_space(arrangement)
+    spread, axes = np.linalg.eigh((D := arrangement.D @ into).T @ D)
+    rank = int((spread > 1e-14 * spread[-1]).sum())
+    while rank < min(len(spread), MOST_DIMENSIONS) and not _confined(arrangement, rank):
+        rank += 1
+    return np.asarray(into @ axes[:, ::-1][:, :rank])
+
+
+def _row_space(arrangement: Arrangement) -> Floats:
+    """Orthonormal columns that span all differences of rows, fewer than features where rows are few."""
+    values = arrangement.grid.values / arrangement.grid.spread
+    if len(values) > values.shape[1] or len(values) < 2 or arrangement.D.shape[1] != values.shape[1]:
+        return np.eye(arrangement.D.shape[1])
+    return np.asarray(np.linalg.qr((values[1:] - values[0]).T)[0])
+
+
+def _confined(arrangement: Arrangement, rank: int) -> bool:
+    """Whether all pairs lie in the span of ``rank`` of them, exactly."""
+    from scipy.linalg import qr
+
+    sample = np.unique(np.linspace(0, len(arrangement.D) - 1, 400).astype(np.intp))
+    pivots = qr(arrangement.D[sample].T, mode="r", pivoting=True)[1][:rank]
+    return spans_at_most(arrangement.vectors, sample[pivots])
 
 
 def whitening(D: Floats, basis: Floats) -> Floats:
     """(d, r) T such that the rows D T have the same spread in every direction of the basis."""
     inside = D @ basis
     spread, axes = np.linalg.eigh(inside.T @ inside / len(D))
-    return basis @ (axes / np.sqrt(np.maximum(spread, 1e-14 * spread.max())))
+    return basis @ (axes / np.sqrt(np.maximum(spread, 1e-8 * spread.max())))
 
 
 def near_ties(arrangement: Arrangement, v: Floats) -> Floats:
@@ -32,6 +60,8 @@ def near_ties(arrangement: Arrangement, v: Floats) -> Floats:
 
 def centred_coordinates(arrangement: Arrangement, v: Floats, rng: np.random.Generator) -> Floats:
     """(d, d) T with second column along v, for boxes around v: near-tied pairs isotropic, then as sparse as can be."""
+    if len(arrangement.D) > _SAMPLE:
+        arrangement = arrangement.part(rng.choice(len(arrangement.D), _SAMPLE, replace=False))
     T, v = _local_whitening(arrangement, v)
     local = arrangement.transformed(T)
     return T @ _sparse_axes(local.D, near_ties(local, v), v, rng)

@@ -1,34 +1,40 @@
 """What is maximised, on the raw rows: which pairs compare, what they weigh, and the value of w in exact arithmetic."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Protocol
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exact.arrangement import Arrangement, pair_arrangement, rank_arrangement
-from hullrank.exceptions import HullrankError, NoComparablePairError
+from hullrank.exact.grid import Grid, column_scale, read_grid
+from hullrank.exact.rows import Rows, comparable_weights, join_rows, whole_numbers
+from hullrank.exact.rule import WeightRule
+from hullrank.exceptions import HullrankError
+
+__all__ = ["PairStatement", "RankStatement", "Rows", "Statement", "column_scale", "join_rows", "state_pairs"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_MOST_NUMBERS = 200_000_000
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Distinct samples that compare: rows, grades, weights and queries."""
-
-    X: Floats
-    codes: Indices
-    weights: Floats
-    query: Indices
+_MOST_NUMBERS = 100_000_000
+_MOST_SAMPLES = 10_000_000
 
 
 class Statement(Protocol):
     """A rank statistic of distinct rows X; pair p asks that row ``above[p]`` scores above row ``below[p]``."""
+
+    @property
+    def rows(self) -> Rows:
+        """The samples behind X, for methods that start the search."""
+        ...
+
+    @property
+    def rule(self) -> WeightRule:
+        """The weights that are allowed."""
+        ...
 
     @property
     def X(self) -> Floats:
@@ -46,13 +52,23 @@ class Statement(Protocol):
         ...
 
     @property
-    def rows(self) -> Rows:
-        """The samples behind X, for methods that start the search."""
+    def grid(self) -> Grid:
+        """The distinct rows as integers."""
+        ...
+
+    @property
+    def scale(self) -> Floats:
+        """The spread of the raw columns: weights of raw columns times this are directions of the arrangement."""
         ...
 
     @property
     def arrangement(self) -> Arrangement:
-        """F over directions in units of the standard deviations of the columns."""
+        """F over directions in units of the spread of the columns, plus ``reward`` for every sign that is kept."""
+        ...
+
+    @property
+    def reward(self) -> float:
+        """What the arrangement adds for all required signs together."""
         ...
 
     @property
@@ -64,14 +80,60 @@ class Statement(Protocol):
         """F(w) on the raw rows, without rounding."""
         ...
 
+    def count(self, place: Indices) -> Fraction:
+        """F where the rows stand in these places, lowest first, tied rows in one place."""
+        ...
+
+    def columns(self, chosen: Indices) -> Self:
+        """The same statistic of some columns."""
+        ...
+
+
+class _OnGrid:
+    """What all statements share: integers, scales, and required signs as rewarded pairs of the unit vectors."""
+
+    family: ClassVar[str] = "exact"
+    rule: WeightRule
+
+    @property
+    def X(self) -> Floats:
+        """The distinct rows."""
+        raise NotImplementedError
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The distinct rows as integers."""
+        return read_grid(self.X)
+
+    @cached_property
+    def scale(self) -> Floats:
+        """The spread of the raw columns."""
+        return self.grid.units * self.grid.spread
+
+    def recount(self, w: Floats) -> Fraction:
+        """F for weights w of the raw columns, without rounding."""
+        return self.count(self.grid.order(w))
+
+    def count(self, place: Indices) -> Fraction:
+        """F where the rows stand in these places."""
+        raise NotImplementedError
+
+    def _axes(self) -> tuple[Grid, Indices, Indices]:
+        """The grid with the origin and the unit vectors behind its rows, and the pairs that ask for the signs."""
+        signs, n = self.rule.signs_of(self.X.shape[1]), len(self.X)
+        asked = np.flatnonzero(signs)
+        above = np.where(signs[asked] > 0, n + 1 + asked, n)
+        return self.grid.with_axes(), above, np.where(signs[asked] > 0, n, n + 1 + asked)
+
 
 @dataclass(frozen=True)
-class PairStatement:
+class PairStatement(_OnGrid):
     """AUC: the weight of the comparable pairs ranked right, ties wrong; rows are distinct within grade and query."""
 
     rows: Rows
     above: Indices
     below: Indices
+    rule: WeightRule = field(default_factory=WeightRule)
 
     @property
     def X(self) -> Floats:
@@ -84,35 +146,57 @@ class PairStatement:
         return self.rows.weights
 
     @cached_property
+    def pair_weights(self) -> Floats:
+        """The weight of every pair."""
+        return self.weights[self.above] * self.weights[self.below]
+
+    @cached_property
     def arrangement(self) -> Arrangement:
         """The merged pair differences."""
-        D = (self.X[self.above] - self.X[self.below]) / column_scale(self.X)
-        return pair_arrangement(D, self.weights[self.above] * self.weights[self.below])
+        if not self.rule.has_signs:
+            return pair_arrangement(self.grid, self.above, self.below, self.pair_weights)
+        grid, above, below = self._axes()
+        weights = np.concatenate([self.pair_weights, np.full(len(above), self.reward / len(above))])
+        return pair_arrangement(grid, np.concatenate([self.above, above]), np.concatenate([self.below, below]), weights)
+
+    @property
+    def reward(self) -> float:
+        """More than all pairs together, for every required sign."""
+        return self.rule.n_signs * (float(np.ceil(self.pair_weights.sum())) + 1.0)
 
     @cached_property
     def total(self) -> Fraction:
         """The weight of all comparable pairs."""
         return self._weight_of(np.ones(len(self.above), dtype=bool))
 
-    def recount(self, w: Floats) -> Fraction:
-        """The weight of the pairs with w.x_above > w.x_below."""
-        place = exact_order(self.X, w)
+    def count(self, place: Indices) -> Fraction:
+        """The weight of the pairs whose upper row stands above the lower."""
         return self._weight_of(place[self.above] > place[self.below])
 
     def _weight_of(self, pairs: NDArray[np.bool_]) -> Fraction:
-        whole, unit = _integers(self.weights)
+        whole, unit = whole_numbers(self.weights)
         return Fraction(int((whole[self.above[pairs]] * whole[self.below[pairs]]).sum())) * unit * unit
+
+    def columns(self, chosen: Indices) -> "PairStatement":
+        """The same pairs in some columns."""
+        return replace(self, rows=replace(self.rows, X=self.X[:, chosen]), rule=self.rule.columns(chosen))
 
 
 @dataclass(frozen=True)
-class RankStatement:
+class RankStatement(_OnGrid):
     """sum over positives of a(samples strictly below); rows are distinct, with counts of positives and negatives."""
 
     rows: Rows
-    X: Floats
+    distinct: Floats
     positive: Floats
     negative: Floats
     gain: Floats
+    rule: WeightRule = field(default_factory=WeightRule)
+
+    @property
+    def X(self) -> Floats:
+        """The distinct rows."""
+        return self.distinct
 
     @cached_property
     def above(self) -> Indices:
@@ -131,84 +215,80 @@ class RankStatement:
 
     @cached_property
     def arrangement(self) -> Arrangement:
-        """One owner for each distinct positive row."""
-        return rank_arrangement(self.X / column_scale(self.X), self.positive, self.negative, self.gain)
+        """One owner for each distinct positive row, and one for each required sign."""
+        plain = rank_arrangement(self.grid, self.positive, self.negative, self.gain)
+        if not self.rule.has_signs:
+            return plain
+        grid, above, below = self._axes()
+        k, n, size = len(above), len(plain.base), len(self.gain)
+        # An owner that starts at the end of the table earns half the reward, twice, when its sign is right.
+        return replace(
+            plain,
+            D=np.vstack([plain.D, grid.values[above] - grid.values[below]]),
+            weight=np.concatenate([plain.weight, np.ones(k)]),
+            owner=np.concatenate([plain.owner, n + np.arange(k)]),
+            base=np.concatenate([plain.base, np.full(k, float(size))]),
+            multiplicity=np.concatenate([plain.multiplicity, np.full(k, 2.0)]),
+            gain=np.concatenate([self.gain, [0.0, 0.5 * self.reward / k]]),
+            above=np.concatenate([plain.above, above]),
+            below=np.concatenate([plain.below, below]),
+            grid=grid,
+        )
+
+    @property
+    def reward(self) -> float:
+        """More than all positives can earn, for every required sign."""
+        return self.rule.n_signs * 2.0 * (float(np.ceil(self.positive.sum() * self.gain[-1])) + 1.0)
 
     @property
     def total(self) -> Fraction:
         """1: functionals are reported as they are."""
         return Fraction(1)
 
-    def recount(self, w: Floats) -> Fraction:
+    def count(self, place: Indices) -> Fraction:
         """The sum of the exact weights that the positives earn."""
-        place = exact_order(self.X, w)
         counts = np.bincount(place, self.positive + self.negative)
         under = np.concatenate([[0.0], np.cumsum(counts)])[place].astype(np.intp)
         earned = (int(m) * Fraction(float(self.gain[r])) for m, r in zip(self.positive, under, strict=True) if m)
         return sum(earned, Fraction(0))
 
-
-def join_rows(X: Floats, codes: Indices, weights: Floats, query: Indices) -> Rows:
-    """Equal rows of one grade and query joined, in sorted order; rows without weight left out."""
-    keep = weights > 0
-    X, codes, weights, query = X[keep], codes[keep], weights[keep], query[keep]
-    keys = np.column_stack([query, codes, X])
-    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    rows = Rows(X[first], codes[first], np.bincount(group.ravel(), weights).astype(np.float64), query[first])
-    mixed = [q for q in np.unique(rows.query) if len(np.unique(rows.codes[rows.query == q])) > 1]
-    if not mixed:
-        raise NoComparablePairError(
-            f"no two of the {len(weights)} samples (of one query) have different targets (y has one class), so there "
-            "is nothing to rank; pass at least 2 samples that compare"
-        )
-    members = np.isin(rows.query, mixed)
-    if all((rows.X[members & (rows.query == q)] == rows.X[rows.query == q][0]).all() for q in mixed):
-        raise HullrankError("all rows of X that compare are equal, so every score ties them; pass others")
-    return rows
+    def columns(self, chosen: Indices) -> "RankStatement":
+        """The same statistic of some columns; rows that agree in them are joined."""
+        rows = replace(self.rows, X=self.rows.X[:, chosen])
+        return _ranks(rows, self.gain, self.rule.columns(chosen))
 
 
-def state_pairs(X: Floats, codes: Indices, weights: Floats, query: Indices) -> PairStatement:
+def state_pairs(
+    X: Floats, codes: Indices, weights: Floats, query: Indices, rule: WeightRule | None = None
+) -> PairStatement:
     """All pairs of different grade in one query."""
-    rows = join_rows(X, codes, weights, query)
+    rows = join_rows(X, codes, comparable_weights(weights), query)
     _, sizes = np.unique(rows.query, return_counts=True)
     _, blocks = np.unique(np.stack([rows.query, rows.codes]), axis=1, return_counts=True)
     _check_size(int((sizes**2).sum() - (blocks**2).sum()) // 2, X.shape[1])
     pairs = [_pairs_of(np.flatnonzero(rows.query == q), rows.codes) for q in np.unique(rows.query)]
     above, below = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
-    return PairStatement(rows, above, below)
+    return PairStatement(rows, above, below, rule or WeightRule())
 
 
-def state_ranks(X: Floats, positive: Indices, weights: Floats, gain: Floats) -> RankStatement:
+def state_ranks(
+    X: Floats, positive: Indices, weights: Floats, gain: Floats, rule: WeightRule | None = None
+) -> RankStatement:
     """The statistic with table ``gain``; weights are counts of repeated samples."""
+    if weights.sum() > _MOST_SAMPLES:
+        raise HullrankError(
+            f"sample_weight stands for {weights.sum():,.0f} samples, too many to rank one by one; scale it down"
+        )
     samples = join_rows(X, positive, weights, np.zeros(len(X), dtype=np.intp))
+    return _ranks(samples, gain, rule or WeightRule())
+
+
+def _ranks(samples: Rows, gain: Floats, rule: WeightRule) -> RankStatement:
     rows, group = np.unique(samples.X, axis=0, return_inverse=True)
     counts = np.zeros((2, len(rows)))
     np.add.at(counts, (samples.codes, group.ravel()), samples.weights)
-    _check_size(int((counts[1] > 0).sum()) * len(rows), X.shape[1])
-    return RankStatement(samples, rows, counts[1], counts[0], gain)
-
-
-def exact_order(X: Floats, w: Floats) -> Indices:
-    """Place 0, 1, ... of every score X w computed in integers, equal scores in equal places."""
-    scores = _integers(X)[0] @ _integers(w)[0]
-    return np.unique(scores, return_inverse=True)[1].ravel()
-
-
-def column_scale(X: Floats) -> Floats:
-    """Standard deviations of the columns, 1 for constant ones."""
-    deviation = X.std(axis=0)
-    return np.where(deviation > 0, deviation, 1.0)
-
-
-def _integers(values: Floats) -> tuple[NDArray[Any], Fraction]:
-    """Integers k and a power of two u with values = k u exactly; int64 where they are small."""
-    if (values == np.rint(values)).all() and np.abs(values).max(initial=0.0) < 2**15:
-        return values.astype(np.int64), Fraction(1)
-    mantissa, exponent = np.frexp(values)
-    lowest = int(exponent[values != 0].min(initial=0))
-    shift = np.where(values != 0, exponent - lowest, 0)
-    whole = (mantissa * 2.0**53).astype(np.int64).astype(object) << shift.astype(object)
-    return whole, Fraction(2) ** (lowest - 53)
+    _check_size(int((counts[1] > 0).sum()) * len(rows), rows.shape[1])
+    return RankStatement(samples, rows, counts[1], counts[0], gain, rule)
 
 
 def _pairs_of(rows: Indices, codes: Indices) -> tuple[Indices, Indices]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hullrank.io.atomic import replacing
     from hullrank.io.encoder import TableEncoder
+    from hullrank.io.forms import recognise
     from hullrank.io.model_file import ModelFile, load, read_model, save
     from hullrank.io.onnx_export import export_onnx
     from hullrank.io.tables import SparseTable, read_table
@@ -21,6 +22,7 @@ __all__ = [
     "load",
     "read_model",
     "read_table",
+    "recognise",
     "replacing",
     "save",
 ]
@@ -32,6 +34,7 @@ _HOME = {
     "load": "model_file",
     "read_model": "model_file",
     "read_table": "tables",
+    "recognise": "forms",
     "replacing": "atomic",
     "save": "model_file",
 }

@@ -1,5 +1,6 @@
 """From a table of numbers and words to a matrix of numbers, the same way at fitting and at prediction time."""
 
+import warnings
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -11,7 +12,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval
-from hullrank.exceptions import TableError
+from hullrank.exceptions import TableError, TableWarning
+from hullrank.io.forms import MOST_STRAYS, Form, few, read_cells, recognise, strays
+from hullrank.io.numbers import decimal_evidence
 
 Column = dict[str, Any]
 _A_DAY = {"ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
@@ -20,19 +23,25 @@ _A_DAY = {"ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Numbers imputed by the median and standardised, words one-hot encoded.
 
-    Numbers, booleans and dates (in days; also as words of the form 2024-12-31 or 2024-12-31 23:59:59) become one column
-    each, (value or median - mean) / standard deviation. Words become one 0/1 column per category; a missing or new word
-    is none of them. Columns without any value, and words that differ in every row (identifiers), are left out.
+    Numbers, booleans and dates (in days) become one column each, (value or median - mean) / standard deviation. Words
+    that say numbers or dates (``1.234,50 €``, ``12%``, ``31.12.2024``; see `hullrank.io.recognise`) are read as such,
+    and a few other words among them are missing, with a TableWarning. Any other words become one 0/1 column per
+    category; a missing or new word is none of them. Columns without any value, and words that differ in every row
+    (identifiers), are left out.
 
     Parameters
     ----------
     max_categories : int, default=50
         Only the most frequent words of a column get a column of their own.
+    forms : dict, default=None
+        What the words of a column say, by name, as `hullrank.io.recognise` found it; columns without a form are words.
+        If None, it is found out in `fit`.
 
     Attributes
     ----------
     columns_ : list of dict
-        For every column its name, kind ("number", "word" or "left out") and what is needed to encode it.
+        For every column its name, kind ("number", "word" or "left out") and what is needed to encode it, among it the
+        form of numbers and dates that were read from words.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -47,16 +56,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_categories": [Interval(Integral, 1, None, closed="left")],
+        "forms": [dict, None],
     }
 
-    def __init__(self, *, max_categories: int = 50) -> None:
+    def __init__(self, *, max_categories: int = 50, forms: dict[str, Form] | None = None) -> None:
         self.max_categories = max_categories
+        self.forms = forms
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, scales and categories from a data frame."""
         self._validate_params()
         frame = _frame(X)
-        columns = [self._learn(frame[name]) for name in frame.columns]
+        forms = self.forms
+        if forms is None:
+            found = recognise(frame)
+            forms = found.forms
+            for told in found.notes:
+                warnings.warn(told, TableWarning, stacklevel=2)
+        columns = [self._learn(frame[name], forms.get(name)) for name in frame.columns]
         if all(column["kind"] == "left out" for column in columns):
             raise TableError("no column is left to learn from; every one is empty or an identifier")
         self.columns_ = columns
@@ -86,27 +103,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 names += [f"{column['name']}={word}" for word in column["words"]]
         return np.array(names, dtype=object)
 
-    def _learn(self, series: pl.Series) -> Column:
-        series = _dated(series)
+    def _learn(self, series: pl.Series, form: Form | None) -> Column:
         name, known = series.name, series.drop_nulls()
+        if form is not None and series.dtype == pl.String:
+            series = read_cells(series, form)
         if _is_number(series.dtype):
-            values = _numbers(series).drop_nulls()
-            if not len(values):
-                return {"name": name, "kind": "left out"}
-            filled = _numbers(series).fill_null(values.median())
-            scale = filled.std(ddof=0)
-            return {
-                "name": name,
-                "kind": "number",
-                "dates": series.dtype.is_temporal(),
-                "fill": float(values.median()),  # type: ignore[arg-type]
-                "mean": float(filled.mean()),  # type: ignore[arg-type]
-                "scale": float(scale) if scale else 1.0,  # type: ignore[arg-type]
-            }
-        words = _words(known).alias("word").value_counts().sort("count", "word", descending=[True, False])["word"]
-        if not len(words) or (len(words) == len(known) > self.max_categories):
+            column = _learn_numbers(series.alias(name))
+            return {**column, "form": form} if form is not None and column["kind"] == "number" else column
+        counts = _words(known).alias("word").value_counts().sort("count", "word", descending=[True, False])
+        if not len(counts) or (len(counts) == len(known) > self.max_categories):
             return {"name": name, "kind": "left out"}
-        return {"name": name, "kind": "word", "words": words.head(self.max_categories).to_list()}
+        words = counts["word"].head(self.max_categories).to_list()
+        others = {"n_others": len(counts) - len(words), "rows_of_others": int(counts["count"][len(words) :].sum())}
+        return {"name": name, "kind": "word", "words": words, **others}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -138,20 +147,20 @@ def _numbers(series: pl.Series) -> pl.Series:
     return values
 
 
-def _dated(series: pl.Series) -> pl.Series:
-    """Words that are dates, all of them, as dates; any other column as it is."""
-    known = series.drop_nulls()
-    if series.dtype != pl.String or not len(known) or _dates(known.head(1)).null_count():
-        return series
-    dates = _dates(series)
-    return series if dates.null_count() > series.null_count() else dates
-
-
-def _dates(words: pl.Series) -> pl.Series:
-    """The times that ISO words say (without a zone); missing where they say none."""
-    days = words.str.to_datetime("%Y-%m-%d", strict=False, time_unit="us")
-    times = words.str.replace("T", " ", literal=True).str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False, time_unit="us")
-    return times.zip_with(times.is_not_null(), days)
+def _learn_numbers(series: pl.Series) -> Column:
+    values = _numbers(series).drop_nulls()
+    if not len(values):
+        return {"name": series.name, "kind": "left out"}
+    filled = _numbers(series).fill_null(values.median())
+    scale = filled.std(ddof=0)
+    return {
+        "name": series.name,
+        "kind": "number",
+        "dates": series.dtype.is_temporal(),
+        "fill": float(values.median()),  # type: ignore[arg-type]
+        "mean": float(filled.mean()),  # type: ignore[arg-type]
+        "scale": float(scale) if scale else 1.0,  # type: ignore[arg-type]
+    }
 
 
 def _words(series: pl.Series) -> pl.Series:
@@ -167,13 +176,31 @@ def _encode(column: Column, frame: pl.DataFrame) -> list[pl.Series]:
     series = frame[name]
     if column["kind"] == "number":
         if not _is_number(series.dtype) and series.dtype != pl.Null:
-            words, dates = _words(series), column.get("dates", False)
-            values = _dates(words) if dates else words.cast(pl.Float64, strict=False)
-            odd = series.filter(values.is_null() & series.is_not_null())
-            if len(odd):
-                what = "dates" if dates else "numbers"
-                raise TableError(f"column {name!r} was {what} when the model was fitted, and now holds {odd[0]!r}")
-            series = values
+            series = _read_again(column, _words(series)).alias(name)
         return [(_numbers(series).fill_null(column["fill"]) - column["mean"]) / column["scale"]]
     words = _words(series)
     return [(words == word).fill_null(False).cast(pl.Float64).alias(f"{name}={word}") for word in column["words"]]
+
+
+def _read_again(column: Column, words: pl.Series) -> pl.Series:
+    """Words as the numbers or dates that the column was when the model was fitted; a few strays are missing."""
+    dates = column.get("dates", False)
+    form = column.get("form") or {"kind": "date" if dates else "number", "decimal": ".", "dates": "dmy", "strays": []}
+    values = read_cells(words, _with_sign_of(words, form))
+    odd = strays(words.filter(~words.is_in(form["strays"])), values.filter(~words.is_in(form["strays"])))
+    cells = int(words.is_in(odd.to_list()).sum())
+    if not cells:
+        return values
+    what, name = "dates" if dates else "numbers", column["name"]
+    if cells > MOST_STRAYS * (len(words) - words.null_count()):
+        raise TableError(f"column {name!r} was {what} when the model was fitted, and now holds {odd[0]!r}")
+    warnings.warn(f"column {name!r}: {few(odd.to_list())} taken as missing among {what}", TableWarning, stacklevel=2)
+    return values
+
+
+def _with_sign_of(words: pl.Series, form: Form) -> Form:
+    """The form with the decimal sign that these words tell, if they do: new tables may come from another country."""
+    if form["kind"] != "number":
+        return form
+    point, comma = decimal_evidence(words)
+    return form if point == comma else {**form, "decimal": "." if point > comma else ","}

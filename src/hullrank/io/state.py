@@ -32,6 +32,7 @@ from sklearn.preprocessing import StandardScaler
 
 import hullrank
 from hullrank.exceptions import ModelFileError
+from hullrank.io.forms import is_form
 from hullrank.order import OrderGraph
 
 _FOREIGN = {"Pipeline": Pipeline, "StandardScaler": StandardScaler}
@@ -213,6 +214,9 @@ def check_fitted_shapes(estimator: Any) -> None:
     """Refuse fitted attributes that do not belong together."""
     if hasattr(estimator, "_validate_params"):
         estimator._validate_params()
+    for column in getattr(estimator, "columns_", ()):
+        if column.get("form") is not None and not is_form(column["form"]):
+            raise ModelFileError(f"the form of column {str(column.get('name'))[:40]!r} is none")
     n = getattr(estimator, "n_features_in_", None)
     classes = getattr(estimator, "classes_", None) if not isinstance(estimator, Pipeline) else None
     k = None if classes is None else len(classes)

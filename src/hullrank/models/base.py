@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable
 from functools import cache, wraps
+from inspect import signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import fit_context
 from hullrank.data import check_rows
-from hullrank.exceptions import ConvergenceWarning
+from hullrank.exceptions import ConvergenceWarning, HullrankError, QueryWarning
 from hullrank.metrics import scoring_order, swapped_pairs, wmw_score
 from hullrank.problem.certificate import Certificate, Status
 
@@ -34,8 +35,15 @@ def fitting_on(partial_fit: Fit) -> Fit:
 
 
 def _all_or_nothing(fit: Fit, *, afresh: bool) -> Fit:
+    takes_queries = "qid" in signature(fit).parameters
+
     @wraps(fit)
     def all_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if "qid" in kwargs and not takes_queries:
+            raise HullrankError(
+                f"{type(self).__name__} places classes on one score line for all rows and takes no qid; to rank within "
+                "queries use SwappedPairsRanker, SampledPairsRanker, ExactRanker or RankBoost"
+            )
         before = dict(vars(self))
         if afresh:
             _forget(self)
@@ -150,8 +158,8 @@ class RankerMixin:
         return wmw_score(y, self.predict(X), order=scoring_order(self, y), sample_weight=sample_weight)
 
 
-class PairRankerMixin(RankerMixin):
-    """A ranker over pairs of samples; its own score is pair accuracy within queries."""
+class QueryRankerMixin(RankerMixin):
+    """A ranker that compares samples within queries; ``fit`` notes by ``_has_queries`` whether it was given any."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
         """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
@@ -163,12 +171,20 @@ class PairRankerMixin(RankerMixin):
         sample_weight : array-like of shape (n_samples,), default=None
             A pair weighs the product of its samples' weights.
         qid : array-like of shape (n_samples,), default=None
-            Query ids; only pairs within a query count.
+            Query ids; only pairs within a query count. A model that was fitted within queries and is scored without
+            them warns that pairs are counted across queries, as scikit-learn's model selection does without routing.
 
         Returns
         -------
         score : float in [0, 1]; NaN with a warning when no pair can be compared
         """
+        if qid is None and getattr(self, "_has_queries", False):
+            warnings.warn(
+                f"this {type(self).__name__} was fitted within queries and is scored across them; pass qid, or "
+                "route it: sklearn.set_config(enable_metadata_routing=True) and set_score_request(qid=True)",
+                QueryWarning,
+                stacklevel=2,
+            )
         return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
 
 

@@ -1,43 +1,96 @@
 """Rankers that charge 0 or 1 for every pair: the exact optimum with its proof, and the linear relaxation."""
 
-import time
 import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
 from pathlib import Path
+from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from hullrank._sklearn import Interval, StrOptions
+from hullrank._sklearn import Interval, StrOptions, num_samples
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
+from hullrank.exact.grade import grade
 from hullrank.exact.mip import rank_program
 from hullrank.exact.portfolio import METHODS, solve_exact
-from hullrank.exact.relaxation import relax
-from hullrank.exact.statement import Rows, Statement, column_scale, join_rows, state_pairs, state_ranks
+from hullrank.exact.relaxation import RelaxationStatement
+from hullrank.exact.rows import comparable_weights, join_rows
+from hullrank.exact.scores import linear_scores
+from hullrank.exact.statement import Statement, state_pairs, state_ranks
 from hullrank.exceptions import ConvergenceWarning, HullrankError, LabelError
-from hullrank.models.base import PairRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
-from hullrank.models.pairs import SwappedPairsRanker
-from hullrank.problem.certificate import Certificate, Status
+from hullrank.models import _exact_starts
+from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.problem.certificate import Status
 from hullrank.problem.exact_certificate import ExactCertificate
+from hullrank.problem.statement import Point, certificate
 from hullrank.problem.statistics import NAMES, RankStatistic
+from hullrank.solvers.base import Options
+from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+_RELAXATION_GAP = 1e-9  # relative gap at which the linear relaxation ends
+_RELAXATION_ROUNDS = 500  # most rounds of cuts
 
 
-class _PairChargeRanker(PairRankerMixin, ScoreLineEstimator):
-    """What both rankers share: checked dense rows."""
+class _PairChargeRanker(QueryRankerMixin, ScoreLineEstimator):
+    """What both rankers share: checked dense rows, scores without lost digits, and pair accuracy as the score."""
+
+    def candidate(self, statement: Any) -> Point:
+        """The fitted weights as a point of a stated problem.
+
+        Parameters
+        ----------
+        statement : object
+            What ``state`` returned for the data in question.
+
+        Returns
+        -------
+        point : Point
+        """
+        check_is_fitted(self, "coef_")
+        w = np.asarray(self.coef_, dtype=np.float64)
+        if len(w) != statement.rows.X.shape[1]:
+            raise HullrankError(
+                f"the model has {len(w)} weights, and the stated problem {statement.rows.X.shape[1]} features; state "
+                "it from the data that the model was fitted to"
+            )
+        return Point(w)
+
+    def _scores(self, X: Any) -> Floats:
+        return linear_scores(X, self.coef_)
 
     def _check(self, X: Any, y: Any, sample_weight: Any, qid: Any) -> tuple[Floats, Indices, Floats, Indices]:
         X = check_rows(self, X, reset=True)
         X = X.toarray() if sp.issparse(X) else X
         codes = encode_labels(y, check_target(X, y)).codes
+        self._has_queries = qid is not None
         return X, codes, check_weights(sample_weight, X), check_queries(qid, X.shape[0])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
+        """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            A pair weighs the product of its samples' weights.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids; only pairs within a query count.
+
+        Returns
+        -------
+        score : float in [0, 1]; NaN with a warning when no pair can be compared
+        """
+        if sample_weight is not None:  # products of tiny weights would vanish
+            sample_weight = comparable_weights(check_weights(sample_weight, np.empty((num_samples(y), 0))))
+        return super().score(X, y, sample_weight, qid=qid)
 
 
 class ExactRanker(_PairChargeRanker):
@@ -59,8 +112,8 @@ class ExactRanker(_PairChargeRanker):
         swapped-pairs SVM and the linear relaxation, improves by plane search and proves by branch and bound.
         "sweep" is exact for rows that span a plane. "plane_search" only looks for good directions, until a limit is
         met. "branch_and_bound" leaves out the starts. "mip" is the program of the paper, solved by HiGHS.
-    time_limit : float, default=60
-        Seconds after which the best score function so far is returned.
+    time_limit : float or None, default=60
+        Seconds after which the best score function so far is returned; None is no limit.
     max_cells : int, default=None
         A limit like ``time_limit`` that is the same on every machine: cells bounded and planes swept.
     gap_tol : float, default=0.0
@@ -101,7 +154,7 @@ class ExactRanker(_PairChargeRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "statistic": [StrOptions(set(NAMES)), RankStatistic, "array-like"],
         "method": [StrOptions(set(METHODS))],
-        "time_limit": [Interval(Real, 0, None, closed="neither")],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "max_cells": [Interval(Integral, 1, None, closed="left"), None],
         "gap_tol": [Interval(Real, 0, None, closed="left")],
         "epsilon": [Interval(Real, 0, 1, closed="neither")],
@@ -114,7 +167,7 @@ class ExactRanker(_PairChargeRanker):
         statistic: Any = "auc",
         *,
         method: str = "auto",
-        time_limit: float = 60,
+        time_limit: float | None = 60,
         max_cells: int | None = None,
         gap_tol: float = 0.0,
         epsilon: float = 1e-4,
@@ -148,25 +201,45 @@ class ExactRanker(_PairChargeRanker):
         -------
         self : object
         """
-        statement = self._state(*self._check(X, y, sample_weight, qid))
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
         solution = solve_exact(
             statement,
             method=self.method,
             statistic=RankStatistic.of(self.statistic).name,
-            starts=lambda: [] if self.method == "branch_and_bound" else _starts(statement.rows, self.epsilon),
+            starts=lambda: self._starts(statement),
             time_limit=self.time_limit,
             max_cells=self.max_cells,
             gap_tol=self.gap_tol,
             epsilon=self.epsilon,
-            seed=seed,
+            seed=0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
         )
         self.coef_ = solution.w
-        self.certificate_ = solution.certificate
         self.trace_ = solution.trace
-        _warn_unless_ended(solution.certificate)
+        self.certificate_ = grade(statement, self.candidate(statement).coef, solution.claim)
+        _warn_unless_ended(self.certificate_)
         return self
+
+    def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Statement:
+        """Check the data and state what is maximised on them; ``fit`` solves this.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        qid : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        statement : frozen record of the distinct rows, the pairs, their weights and the allowed weights
+        """
+        return self._state(*self._check(X, y, sample_weight, qid))
+
+    def _starts(self, statement: Statement) -> Sequence[Floats]:
+        if self.method in ("branch_and_bound", "lattice"):
+            return []
+        return _exact_starts.directions(statement.rows, self.epsilon, self.time_limit)
 
     def write_mip(self, path: str | Path, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> None:
         """Write the mixed-integer program of the data (P_AUC or P_RRF with margin ``epsilon``) for other solvers.
@@ -268,37 +341,31 @@ class LinearRelaxationRanker(_PairChargeRanker):
         -------
         self : object
         """
-        begin = time.perf_counter()
-        rows = join_rows(*self._check(X, y, sample_weight, qid))
-        answer = relax(rows, self.epsilon)
-        self.coef_ = answer.w
-        self.n_iter_ = answer.rounds
-        self.certificate_ = Certificate(
-            primal=answer.primal,
-            dual=answer.dual,
-            status=answer.status,
-            iterations=answer.rounds,
-            seconds=time.perf_counter() - begin,
-            solver="cutting planes",
-            n_order_constraints=answer.pairs,
-        )
-        warn_unless_converged(self.certificate_, 1e-9, "standardise the features or raise epsilon")
+        began = perf_counter()
+        statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
+        solution = solve(statement, Options(_RELAXATION_GAP, _RELAXATION_ROUNDS))
+        self.coef_ = solution.point.coef
+        self.n_iter_ = solution.iterations
+        graded = statement.grade(self.candidate(statement), solution.evidence)
+        self.certificate_ = certificate(statement, graded, solution, _RELAXATION_GAP, perf_counter() - began)
+        warn_unless_converged(self.certificate_, _RELAXATION_GAP, "standardise the features or raise epsilon")
         return self
 
+    def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> RelaxationStatement:
+        """Check the data and state what is minimised on them; ``fit`` solves this.
 
-def _starts(rows: Rows, epsilon: float) -> Sequence[Floats]:
-    """Directions of logistic regression (ridge for more than two grades), the swapped-pairs SVM and the relaxation."""
-    scale = column_scale(rows.X)
-    Z = (rows.X - rows.X.mean(axis=0)) / scale
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = LogisticRegression() if rows.codes.max() <= 1 else Ridge()
-        first = model.fit(Z, rows.codes, sample_weight=rows.weights).coef_.ravel()
-        svm = SwappedPairsRanker(C=100.0).fit(Z, rows.codes, sample_weight=rows.weights, qid=rows.query)
-    relaxed = relax(rows, epsilon)
-    if Status.INTERRUPTED in (svm.certificate_.status, relaxed.status):
-        raise KeyboardInterrupt
-    return [first / scale, svm.coef_ / scale, relaxed.w]
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        qid : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        statement : frozen record of the distinct rows and epsilon
+        """
+        return RelaxationStatement(join_rows(*self._check(X, y, sample_weight, qid)), self.epsilon)
 
 
 def _warn_unless_ended(certificate: ExactCertificate) -> None:

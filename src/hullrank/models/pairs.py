@@ -14,7 +14,7 @@ from hullrank.data import check_queries, check_rows, check_target, check_weights
 from hullrank.exceptions import HullrankError
 from hullrank.models._constraints import KERNEL_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
 from hullrank.models._kernel import KernelMixin
-from hullrank.models.base import PairRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.problem.charges import LOSSES, charge_named
 from hullrank.problem.kernel_factor import NYSTROEM_RANK
 from hullrank.problem.pair_sets import Pairs
@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 GRAM_ROWS = 20_000  # rows up to which a kernel matrix is factored whole; it then takes 3.2 GB
 
 
-class PairRanker(KernelMixin, PairRankerMixin, ScoreLineEstimator):
+class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
     """What rankers over pairs share: the linear or kernel problem over some pairs, solved and stored."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -60,6 +60,7 @@ class PairRanker(KernelMixin, PairRankerMixin, ScoreLineEstimator):
         fitted = hasattr(self, "n_iter_")
         X = self._check_gram(check_rows(self, X, reset=not fitted, sparse=self.kernel != "precomputed"))
         codes = encode_labels(y, check_target(X, y)).codes
+        self._has_queries = qid is not None
         return X, codes, check_queries(qid, X.shape[0])
 
     def _statement(self, X: Any, weights: Floats, rows: Ints, pairs: Pairs) -> PairStatement:

@@ -66,22 +66,67 @@ def text_edges(text: str) -> tuple[Labels, LabelEdges]:
     """Labels and edges of ``"a < b, c < d; x > b"``: see ``OrderGraph.parse``."""
     labels: dict[Hashable, None] = {}
     edges: LabelEdges = []
-    for clause in filter(str.strip, re.split(r"[;\n]", text)):
-        signs = re.findall(r"[<>]", clause)
-        if len(set(signs)) > 1:
-            raise LabelError(f"the order {clause.strip()!r} mixes < and >; separate its parts by a semicolon")
-        groups = [[label.strip() for label in group.split(",")] for group in re.split(r"[<>]", clause)]
-        if not all(label for group in groups for label in group):
-            raise LabelError(
-                f"the order {clause.strip()!r} has an empty label; write it like 'mild < moderate < severe'"
-            )
-        if signs and signs[0] == ">":
-            groups.reverse()
+    for clause in _clauses(text):
+        groups = _groups(clause)
         labels.update(dict.fromkeys(label for group in groups for label in group))
         edges += [pair for lower, upper in pairwise(groups) for pair in product(lower, upper)]
     if not labels:
         raise LabelError("the text of the order is empty; write it like 'mild < moderate < severe'")
     return list(labels), edges
+
+
+def quoted(label: Any) -> str:
+    """A label as ``OrderGraph.parse`` reads it back: in quotes if it holds signs of an order, or blanks at its ends."""
+    text = str(label)
+    plain = text and text == text.strip() and not re.search(r"[<>,;\n]|^[\"']", text)
+    return text if plain else '"' + text.replace('"', '""') + '"'
+
+
+_TOKEN = re.compile(
+    r"""[ \t\r]*(?:(?P<quoted>"(?:[^"]|"")*"|'(?:[^']|'')*')(?=\s*(?:[<>,;\n]|$))"""
+    r"""|(?P<sign>[<>]=?|[,;\n])|(?P<plain>[^<>,;\n]+))"""
+)
+
+
+def _clauses(text: str) -> list[list[tuple[str, bool]]]:
+    """The parts between semicolons or line ends, each as tokens: a label (False) or one of < > , (True)."""
+    clauses: list[list[tuple[str, bool]]] = [[]]
+    for token in _TOKEN.finditer(text):
+        if token["quoted"]:
+            mark = token["quoted"][0]
+            clauses[-1].append((token["quoted"][1:-1].replace(mark * 2, mark), False))
+        elif token["plain"]:
+            clauses[-1] += [(token["plain"].strip(), False)] if token["plain"].strip() else []
+        elif token["sign"] in ";\n":
+            clauses.append([])
+        else:
+            clauses[-1].append((token["sign"], True))
+    return [clause for clause in clauses if clause]
+
+
+def _groups(clause: list[tuple[str, bool]]) -> list[list[str]]:
+    """The levels of one part of an order, lowest first."""
+    said = " ".join(text for text, _ in clause)
+    signs = {text for text, is_sign in clause if is_sign and text != ","}
+    if odd := signs - {"<", ">"}:
+        raise LabelError(
+            f"the order {said!r} has {odd.pop()!r}; use < alone, grades at one level are separated by commas"
+        )
+    if len(signs) > 1:
+        raise LabelError(f"the order {said!r} mixes < and >; separate its parts by a semicolon")
+    groups: list[list[str]] = [[]]
+    expecting = True
+    for text, is_sign in clause:
+        if is_sign == expecting:
+            raise LabelError(f"the order {said!r} has an empty label; write it like 'mild < moderate < severe'")
+        expecting = is_sign
+        if not is_sign:
+            groups[-1].append(text)
+        elif text != ",":
+            groups.append([])
+    if expecting:
+        raise LabelError(f"the order {said!r} has an empty label; write it like 'mild < moderate < severe'")
+    return groups[::-1] if ">" in signs else groups
 
 
 def _check_levels(levels: Iterable[Iterable[Hashable]]) -> list[list[Hashable]]:

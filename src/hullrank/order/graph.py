@@ -80,7 +80,8 @@ class OrderGraph:
 
         A comma joins labels side by side (``"a, b < c"``: c above both); semicolons or newlines separate statements;
         ``>`` reads the other way round. Each label is joined to its direct neighbours only, so a single row of ``<`` is
-        a chain. Labels are strings; `resolve_order` matches them with numeric classes.
+        a chain. A label that holds one of these signs stands in quotes, in which a doubled quote is one (``"small" <
+        "large, or 'big'"``). Labels are strings; `resolve_order` matches them with numeric classes.
         """
         return cls._sorted(*text_edges(text))
 

@@ -149,8 +149,8 @@ def certify_intervals(
     divided by the row's cost. They are first repaired to satisfy the flow on the thresholds: group factors tau with
     linear + N'((F, t) + (W, t) tau) = 0, least in the metric of the room W, which is (N' diag(W, t) N) lam = residual,
     tau = -N lam. What the repair leaves lowers the dual by at most its size times the reach of the thresholds.
-    Thresholds are repaired to satisfy the order constraints. ``unit`` is rms|x|: where the optimum is 0 the gap is
-    measured against 1/2 1e-12 (sum alpha * unit)^2.
+    Thresholds are repaired to satisfy the order constraints. ``unit`` is rms|x|, by which the rounding of X'coef is
+    estimated; where the optimum is 0 the gap is measured against 1/2 1e-12 (sum alpha * unit)^2.
     """
     from hullrank.problem._loops import move_multipliers
 
@@ -189,8 +189,11 @@ def certify_intervals(
         digits = 8 * EPSILON * (lost + float(np.abs(problem.linear) @ np.abs(theta)))
         if not primal < -max(1e-3 * floor, digits):  # no better than w = 0 with all thresholds at 0
             primal, scale = 0.0, 0.0
-    steep = max(dual_size, 0.0) * (1 if problem.penalty is Penalty.BALL else 2)
-    rounding = abs(gain) + abs(conjugate) + steep + float(totals.sum()) * unit * np.sqrt(steep) / 8
+    slope = {Penalty.L2: np.sqrt(2 * max(dual_size, 0.0)), Penalty.L1: 2 * abs(penalty), Penalty.BALL: 1.0}[
+        problem.penalty
+    ]
+    rounding = abs(gain) + abs(conjugate) + abs(dual_size) * (not problem.l1)
+    rounding += slope * unit * float(totals.sum()) / 8  # that of X'coef, by which the dual falls with this slope
     unbalanced = float(np.abs(residual).sum()) * (_reach(problem, theta, scores) if scale > 0 else 0.0)
     dual = shrink * (gain - unbalanced) - shrink**2 * loss - EPSILON * rounding
     if not (np.isfinite(dual) and off <= 1e-9 * size):

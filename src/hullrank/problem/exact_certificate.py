@@ -9,10 +9,10 @@ from hullrank.problem.certificate import Status
 class ExactCertificate:
     """Value of a maximised rank statistic and an upper bound on it.
 
-    ``value`` is recounted from the final weights on the raw rows in integer arithmetic, so it holds without rounding.
-    The status is ``proven_optimal`` only if that value attains the bound. ``guarantee`` says for which directions the
-    bound stands, and ``tolerance`` how near to each other two pair directions (of unit length) may be before they are
-    taken as equal. ``remarks`` names what a solver claimed and the recount did not confirm.
+    ``value`` is counted from the scores that the final weights predict, so ``score`` gives it again. The status is
+    ``proven_optimal`` only if that value attains the bound. ``guarantee`` says how the bound was found, and
+    ``rigorous`` whether every step of it was checked in integers; otherwise its cells are padded floating point, not
+    split below the width ``tolerance``. ``remarks`` names what a solver claimed and the recount did not confirm.
     """
 
     value: float
@@ -26,6 +26,7 @@ class ExactCertificate:
     tolerance: float
     guarantee: str
     remarks: tuple[str, ...] = ()
+    rigorous: bool = False
 
     @property
     def gap(self) -> float:
@@ -36,7 +37,7 @@ class ExactCertificate:
         lines = [
             f"ExactCertificate: {self.status} ({self.solver}, {self.cells:,} cells, {self.seconds:.3g} s)",
             f"  {self.statistic:<12} {self.value:.10g} (recounted exactly)",
-            f"  upper bound  {self.upper_bound:.10g}",
+            f"  upper bound  {self.upper_bound:.10g}{' (checked in integers)' if self.rigorous else ''}",
             f"  gap          {self.gap:.3g}",
             f"  stands for   {self.n_order_constraints:,} pairs",
             f"  guarantee    {self.guarantee}",

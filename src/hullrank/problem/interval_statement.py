@@ -16,7 +16,7 @@ from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
 from hullrank.problem.rows import ArrayRows, centred_rows
-from hullrank.problem.statement import Grade, Point
+from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
 HARD_MARGIN_DIGITS = 1e-9  # of the margin, by which a hard margin may be missed
@@ -43,6 +43,16 @@ class IntervalStatement:
     classes: NDArray[Any]
     order: OrderGraph
     space: KernelSpace | None = None
+
+    @property
+    def family(self) -> str:
+        """Which solvers take it."""
+        return "intervals" if self.space is None else "kernel intervals"
+
+    @property
+    def size(self) -> Size:
+        """Samples, columns and classes."""
+        return Size(len(self.samples.codes), self.samples.X.shape[1], self.samples.n_classes)
 
     @property
     def n_order_constraints(self) -> int:
@@ -132,13 +142,12 @@ class IntervalStatement:
 
     @cached_property
     def _unit(self) -> float:
-        """rms|x| of the samples about their mean; only homogeneous problems measure by it."""
-        if not self.problem.homogeneous:
-            return 1.0
+        """rms|x| of the samples about their mean; 0 where a kernel's own rounding is already counted."""
         if self.space is not None and not self.space.coefficient_norm:
-            return self.space.typical_length
+            exact = not self.problem.homogeneous and not self.space.has_coordinates
+            return 0.0 if exact else self.space.typical_length
         view = self._view
-        if not sp.issparse(view.X):
+        if not (self.problem.homogeneous and sp.issparse(view.X)):
             return view.spread
         weights = self.samples.weights
         mean = np.asarray(weights @ view.X).ravel() / weights.sum()
@@ -152,6 +161,8 @@ class IntervalStatement:
     def _dual_penalty(self, coef: Floats, point: Point, s: Floats) -> float:
         """That of X'coef, coef by class-sorted sample."""
         if self.space is None or self.space.has_coordinates:
+            if self._view.spread == 0.0:  # all rows are equal, and coef sums to 0
+                return 0.0
             return self.problem.penalty.dual_of(self._rows.adjoint(coef))
         return self.space.dual_penalty(self.problem.penalty, self._by_sample(coef), point.coef, s)
 

@@ -108,7 +108,7 @@ class KernelSpace:
     def rounding(self, beta: Floats) -> float:
         """What rounding may add to beta'K beta, estimated as a random walk over the coefficients."""
         reach = float(np.abs(beta) @ np.sqrt(np.maximum(self._diagonal, 0.0)))
-        return EPSILON * reach**2 / max(np.count_nonzero(beta), 1) ** 0.5
+        return EPSILON * reach**2 / max(int(np.count_nonzero(beta)), 1) ** 0.5
 
     @cached_property
     def _diagonal(self) -> Floats:

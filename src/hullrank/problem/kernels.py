@@ -142,7 +142,7 @@ class KernelBlocks:
             else:
                 _multiply(block, left, self._right)
             if not raw:
-                _shape_values(block, self.kernel, self.gamma, self.degree, self.coef0, self.compiled)
+                _shape_values(block, self.kernel, self.degree, self.coef0, self.compiled)
 
 
 @dataclass(frozen=True)
@@ -189,16 +189,34 @@ class Gram:
 
     def hashes(self) -> NDArray[np.uint64]:
         """A number per sample that depends on its values alone, not on where it stands; as good as random."""
-        X = np.sort(self.X, axis=1) if self.kernel == "precomputed" else self.X
-        values, columns = (X.data, X.indices) if sparse.issparse(X) else (X.ravel(), np.arange(X.size) % X.shape[1])
-        bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)
-        odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        X: Any = np.sort(self.X, axis=1) if self.kernel == "precomputed" else self.X
+        m, n = X.shape
+        odd: Array = np.random.default_rng(0).integers(2**63, size=n, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        if sparse.issparse(X):
+            values, columns, starts = X.data, X.indices, X.indptr[:-1]
+        else:
+            values, columns, starts = X.ravel(), np.tile(np.arange(n), m), np.arange(m) * n
+        bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)  # + 0.0: a zero has no sign
         mixed = np.append((bits ^ (bits >> np.uint64(29))) * odd[columns], np.uint64(0))
-        starts = X.indptr[:-1] if sparse.issparse(X) else np.arange(X.shape[0]) * X.shape[1]
         sums = np.add.reduceat(mixed, starts)
         if sparse.issparse(X):
             sums[np.diff(X.indptr) == 0] = 0
-        return (sums ^ (sums >> np.uint64(32))) * odd[0]
+        return np.asarray((sums ^ (sums >> np.uint64(32))) * odd[0], dtype=np.uint64)
+
+    def divided(self, by: float) -> "Gram":
+        """The matrix divided by a positive number, without products that overflow where the quotient does not."""
+        if self.kernel == "precomputed":
+            return replace(self, X=self.X / by)
+        if self.kernel == "linear":
+            return replace(self, X=self.X / np.sqrt(by))
+        if self.kernel == "poly" and self.degree > 0:
+            root = by ** (1.0 / self.degree)
+            return replace(self, gamma=self.gamma / root, coef0=self.coef0 / root)
+        return replace(self, kernel=lambda X, Y: kernel_matrix(X, Y, self.kernel, **self._parameters) / by)
+
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
     def diagonal(self) -> NDArray[np.float64]:
         """The values k(x, x)."""
@@ -221,16 +239,18 @@ class Gram:
 def kernel_diagonal(
     X: Any, kernel: Kernel = "rbf", *, gamma: float = 1.0, degree: int = 3, coef0: float = 0.0
 ) -> NDArray[np.float64]:
-    """The values k(x, x) of the rows of X, without the matrix."""
+    """The values k(x, x) of the rows of X, without the matrix; infinite where they exceed float64."""
     if kernel in ("rbf", "laplacian"):
         return np.ones(X.shape[0])
     if kernel == "precomputed":
         return np.asarray(X).diagonal().astype(np.float64)
     if callable(kernel):
         return np.array([kernel_matrix(X[k : k + 1], None, kernel)[0, 0] for k in range(X.shape[0])])
-    squares = X.multiply(X) if sparse.issparse(X) else X * X
-    diagonal: NDArray[np.float64] = np.array(squares.sum(axis=1), dtype=np.float64).reshape(-1, 1)
-    _shape_values(diagonal, kernel, gamma, degree, coef0)
+    X = X if kernel == "linear" else X * np.sqrt(gamma)
+    with np.errstate(over="ignore"):
+        squares = X.multiply(X) if sparse.issparse(X) else X * X
+        diagonal: NDArray[np.float64] = np.array(squares.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+        _shape_values(diagonal, kernel, degree, coef0)
     return diagonal[:, 0]
 
 
@@ -282,13 +302,14 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
 def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any]:
     """What the blocks multiply, the right side by column: few rows at a time then run along memory.
 
-    For rbf one product of extended rows gives the exponent -gamma |x - y|^2.
+    For rbf one product of extended rows gives the exponent -gamma |x - y|^2; for poly and sigmoid gamma x.y.
     """
     if kernel == "precomputed":
         return _checked(X, None, "the precomputed kernel", dtype), None
     if callable(kernel):
         return X, Y
     if kernel != "rbf":
+        X, Y = (X, Y) if kernel == "linear" else (X * np.sqrt(gamma), Y * np.sqrt(gamma))
         return X.astype(dtype), Y.astype(dtype).T if sparse.issparse(Y) else np.ascontiguousarray(Y.T, dtype=dtype)
     root = np.sqrt(2.0 * gamma)
     if sparse.issparse(X) or sparse.issparse(Y):
@@ -349,17 +370,16 @@ def _multiply(block: Array, left: Any, right: Any) -> None:
         block[...] = safe_sparse_dot(left, right, dense_output=True)
 
 
-def _shape_values(block: Array, kernel: str, gamma: float, degree: int, coef0: float, compiled: bool = False) -> None:
-    """From products (rbf, laplacian: exponents) to kernel values, in place."""
+def _shape_values(block: Array, kernel: str, degree: int, coef0: float, compiled: bool = False) -> None:
+    """From products (gamma x.y; rbf, laplacian: exponents) to kernel values, in place."""
     if kernel in ("rbf", "laplacian") and compiled:
         from hullrank.problem._exponentials import exponentials32, exponentials64
 
-        (exponentials32 if block.dtype == np.float32 else exponentials64)(block)
+        (exponentials32 if block.dtype == np.float32 else exponentials64)(block, 0, len(block))
     elif kernel in ("rbf", "laplacian"):
         np.minimum(block, 0.0, out=block)
         np.exp(block, out=block)
     elif kernel in ("poly", "sigmoid"):
-        block *= gamma
         block += coef0
         if kernel == "sigmoid":
             np.tanh(block, out=block)
@@ -389,5 +409,8 @@ def _checked(values: Any, shape: tuple[int, int] | None, source: str, dtype: DTy
         raise KernelError(f"{source} must have shape {shape} (rows of X by rows of Y), got {values.shape}")
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
-        raise KernelError(f"{source} is not finite at {where}: {values[where]}")
+        raise KernelError(
+            f"{source} is not finite at {where}: {values[where]}; scale the features, for example by StandardScaler, "
+            f"or choose a smaller gamma or degree"
+        )
     return values

@@ -85,7 +85,9 @@ def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDAr
     return RowLayout(table, first_rows, samples, problem.cost * weights[samples], len(weights))
 
 
-def narrow(problem: IntervalProblem, layout: RowLayout, kept: NDArray[np.int64]) -> tuple[RowLayout, NDArray[np.int64]]:
+def restrict_layout(
+    problem: IntervalProblem, layout: RowLayout, kept: NDArray[np.int64]
+) -> tuple[RowLayout, NDArray[np.int64]]:
     """The layout of the samples that are ``kept`` (ascending), and for each of its rows the row of the whole."""
     start = layout.table[:, START]
     first, last = np.searchsorted(kept, start), np.searchsorted(kept, start + layout.table[:, LENGTH])

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ class PairStatement:
     charge: Charge
     positions: NDArray[np.int64]
     space: KernelSpace | None = None
+    family: ClassVar[str] = "pairs"
 
     @property
     def n_order_constraints(self) -> int:

@@ -40,6 +40,9 @@ class Rows(Protocol):
     def gram(self, d: Floats) -> Floats:
         """Sum of d_i x_i x_i', d >= 0."""
 
+    def gram_operator(self, d: Floats) -> "GramOperator":
+        """``gram(d)`` as an operator, for columns too many to form the matrix."""
+
     def take(self, positions: NDArray[np.integer]) -> "Rows":
         """The rows at the given positions, copied."""
 
@@ -240,4 +243,6 @@ def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRow
     mean = weights @ Y / total
     Y -= mean
     spread = (float(np.einsum("ij,ij,i", Y, Y, weights)) / total) ** 0.5
+    if spread <= 8 * np.finfo(np.float64).eps * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
+        spread = 0.0
     return ArrayRows(X, pick, mean, spread or 1.0, spread)

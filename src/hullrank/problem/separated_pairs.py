@@ -12,6 +12,7 @@ for any number of ranks and queries, in O(m r).
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,7 +57,7 @@ class SeparatedPairs:
         """L v, see ``PairsAt.smooth_laplacian``."""
         return self._unsorted(self._laplacian(charge, v[self.order][:, None])[:, 0])
 
-    def gram(self, charge: Charge, X: Floats) -> Floats:
+    def gram(self, charge: Charge, X: Any) -> Floats:
         """X'LX."""
         rows = X[self.order].toarray() if sp.issparse(X) else X[self.order]
         rows = rows - rows.mean(axis=0)

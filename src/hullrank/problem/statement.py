@@ -7,7 +7,7 @@ Certifying, warm starts, reports and tests go the same way.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,14 @@ from numpy.typing import NDArray
 from hullrank.problem.certificate import Certificate, Status, relative_gap
 
 Floats = NDArray[np.float64]
+
+
+class Size(NamedTuple):
+    """What decides between solvers."""
+
+    n_samples: int
+    n_features: int
+    n_classes: int
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,10 @@ class Statement(Protocol):
     """A stated problem."""
 
     @property
+    def family(self) -> str:
+        """The kind of problem, which solvers name too (see `hullrank.solvers.base.Solver`)."""
+
+    @property
     def n_order_constraints(self) -> int:
         """How many pairs of samples the problem orders."""
 
@@ -85,7 +97,8 @@ def certificate(statement: Statement, grade: Grade, solution: Solution, tol: flo
     size = max(abs(primal), abs(dual), grade.floor)
     status, cause = solution.status, ""
     if not np.isfinite(primal):
-        status, cause, dual = Status.FAILED, "the objective is not finite", -np.inf
+        status = Status.FAILED if status is Status.CONVERGED else status
+        cause, dual = "the point found so far does not satisfy the constraints", -np.inf
     elif dual > primal + max(10 * grade.noise, 1e-12 * size):
         status, cause, dual = Status.FAILED, "the lower bound lies above the objective", -np.inf
     dual = min(dual, primal)

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from sklearn.base import clone
-
+from hullrank.exact.direction import predicted
 from hullrank.exact.portfolio import solve_exact
+from hullrank.exact.statement import Statement
 from hullrank.exceptions import HullrankError
 from hullrank.problem.certificate import relative_gap
 from hullrank.problem.statistics import RankStatistic
@@ -49,13 +48,12 @@ def certify(
     """
     if not (hasattr(model, "state") and hasattr(model, "candidate")):
         raise HullrankError(f"{type(model).__name__} carries no certificate: it is a baseline that proves nothing")
-    if hasattr(model.certificate_, "upper_bound"):
-        return _certify_exact(model, X, y, sample_weight, qid, time_limit or model.time_limit)
     given = {"sample_weight": sample_weight, "qid": qid}
     statement = model.state(X, y, **{name: value for name, value in given.items() if value is not None})
+    if statement.family == "exact":
+        return _certify_exact(model, statement, time_limit or model.time_limit)
     point, claimed = model.candidate(statement), model.certificate_
-    scores = model.score_samples(X)[statement.positions]
-    objective = recomputed_objective(statement, point, scores)
+    objective = recomputed_objective(statement, point, model.score_samples(X))
     facts = {"objective in the file": claimed.primal, "objective recomputed": objective}
     if not abs(objective - claimed.primal) <= _SAME * max(abs(claimed.primal), abs(objective)) + 1e-300:
         return Verdict(facts, "the objective is not the one in the file; the data or the model differ from the fit")
@@ -87,11 +85,10 @@ def _reason(claimed: float, found: float, tol: float) -> str:
     return ""
 
 
-def _certify_exact(model: Any, X: Any, y: Any, sample_weight: Any, qid: Any, time_limit: float) -> Verdict:
+def _certify_exact(model: Any, statement: Statement, time_limit: float | None) -> Verdict:
     """Count the pairs that the weights win, and search for a better direction until the claimed bound is proven."""
-    claimed, twin = model.certificate_, clone(model)
-    statement = twin._state(*twin._check(X, y, sample_weight, qid))
-    value = float(statement.recount(model.coef_) / statement.total)
+    claimed, w = model.certificate_, model.candidate(statement).coef
+    value = float(predicted(statement, w) / statement.total)
     facts = {
         "value in the file": claimed.value,
         "value recounted": value,
@@ -105,7 +102,7 @@ def _certify_exact(model: Any, X: Any, y: Any, sample_weight: Any, qid: Any, tim
         statement,
         method="branch_and_bound" if model.method == "plane_search" else model.method,
         statistic=RankStatistic.of(model.statistic).name,
-        starts=lambda: [np.asarray(model.coef_)],
+        starts=lambda: [w],
         time_limit=time_limit,
         max_cells=None,
         gap_tol=room / max(abs(statement.arrangement.top), 1e-300),
@@ -117,7 +114,7 @@ def _certify_exact(model: Any, X: Any, y: Any, sample_weight: Any, qid: Any, tim
     if proven > claimed.upper_bound + slack:
         return Verdict(
             facts,
-            f"the value is right, but the upper bound in the file was not proven again within {time_limit:g} s; give "
-            "the search more time by --time-limit",
+            f"the value is right, but the upper bound in the file was not proven again within {time_limit} s; give the "
+            "search more time by --time-limit",
         )
     return Verdict(facts)

@@ -24,15 +24,18 @@ _FEASIBLE = 1e-9  # of the margin, by which a hard margin may be missed
 
 
 @singledispatch
-def recomputed_objective(statement: Any, point: Point, scores: Floats) -> float:
-    """Objective of a point whose samples (those of the statement) have the given scores."""
+def recomputed_objective(statement: Any, point: Point, predicted: Floats) -> float:
+    """Objective of a point, from the scores that its model predicts for the data as given.
+
+    Statements that no function is registered for recompute it themselves.
+    """
     value: float = statement.objective(point)
     return value
 
 
 @recomputed_objective.register
-def _(statement: IntervalStatement, point: Point, scores: Floats) -> float:
-    problem, samples = statement.problem, statement.samples
+def _(statement: IntervalStatement, point: Point, predicted: Floats) -> float:
+    problem, samples, scores = statement.problem, statement.samples, predicted[statement.positions]
     rho = point.thresholds[-1] if problem.has_rho else 0.0
     total = _penalty(statement, point, scores) + float(problem.linear @ point.thresholds)
     for bundle in problem.bundles:
@@ -50,8 +53,8 @@ def _(statement: IntervalStatement, point: Point, scores: Floats) -> float:
 
 
 @recomputed_objective.register
-def _(statement: PairStatement, point: Point, scores: Floats) -> float:
-    pairs, charge = statement.pairs, statement.charge
+def _(statement: PairStatement, point: Point, predicted: Floats) -> float:
+    pairs, charge, scores = statement.pairs, statement.charge, predicted[statement.positions]
     penalty = _penalty(statement, point, scores)
     if isinstance(pairs, ListedPairs):
         miss = charge.margin - (scores[pairs.hi] - scores[pairs.lo])

@@ -1,7 +1,7 @@
 """Interval problems on scaled rows, samples of them, and the record of the best certified point."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,7 @@ from hullrank.problem.interval_statement import Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout, lay_out
 from hullrank.problem.rows import ArrayRows, centred_rows
-from hullrank.problem.statement import Point
+from hullrank.problem.statement import Point, Size
 from hullrank.solvers.interior_point import Iterate
 
 Floats = NDArray[np.float64]
@@ -39,11 +39,17 @@ class ScaledProblem:
     factor: float = 1.0
     mean: Floats | None = None
     verbose: int = 0
+    family: ClassVar[str] = "intervals"
 
     @property
     def n_samples(self) -> int:
         """Number of samples."""
         return len(self.prices)
+
+    @property
+    def size(self) -> Size:
+        """Samples, columns and classes."""
+        return Size(len(self.prices), self.rows.n_features, len(self.starts) - 1)
 
     def certify(self, point: Iterate, scores: Floats | None = None) -> CertifiedPoint:
         """Grade a point."""

@@ -1,30 +1,27 @@
-"""From multipliers to a good primal point: thresholds minimised exactly, weights stretched.
+"""From dual multipliers to a good primal point: thresholds minimised exactly, weights stretched a little.
 
-A residual violation eps costs the hinge C * eps on every free row; stretching the weights by 1 + eps removes it for
-eps |w|^2. Without this the gap of a nearly separable problem needs eps of 1e-7.
+A violation of optimality by eps costs the hinge about C * eps on every free row. Stretching the weights by 1 + eps
+removes this for about eps * |w|^2. Without the stretch, the gap of a nearly separable problem closes only at
+violations of about 1e-7.
 """
 
-from typing import Any, NamedTuple
+import itertools
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank._jit import INNER, UNCOUNTED, njit
-from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.layout import GROUP, LENGTH, PARTNER, SLACK, START, RowLayout
+from hullrank.problem.layout import RowLayout
+from hullrank.solvers._smo_state import is_hinge
 
-Array = Any
 Floats = NDArray[np.float64]
-_SUMS: dict[str, Any] = {**INNER, "fastmath": {"contract", "nsz", "reassoc"}}
-_SHARES = (0.0, 0.06, 0.25, 0.5, 1.0)  # of the violation, by which the weights may be stretched
-_PRECISION = 1e-10  # of a threshold, in violations
-_FARTHEST = 1e30  # range in which a threshold is looked for
-_FLAT = 1e-12  # of the prices: where the slope is less, the charge is flat
+_STRETCHES = np.array([0.0, 0.06, 0.25, 0.5, 1.0])  # tried amounts of stretching, in violations
+_FLAT = 1e-12  # slopes below this share of the total cost count as zero
 
 
 class Primal(NamedTuple):
-    """A stretch of the weights, the thresholds for the stretched weights, and their objective."""
+    """A factor on the weights, the thresholds for the stretched weights, and their objective."""
 
     stretch: float
     thresholds: Floats
@@ -32,149 +29,61 @@ class Primal(NamedTuple):
 
 
 def best_primal(
-    problem: IntervalProblem, layout: RowLayout, s: Floats, square: float, theta: Floats, violation: float
+    problem: IntervalProblem, layout: RowLayout, scores: Floats, square: float, guess: Floats, violation: float
 ) -> Primal:
     """The stretch and the thresholds with the least objective, given |w|^2 and a guess of the thresholds."""
-    theta = theta.copy()
-    hinge = problem.charge is Charge.HINGE
-    separable = hinge and not problem.has_rho and not layout.shares_slacks
-    rows = (
-        layout.table, problem.threshold, problem.sign, problem.offset, layout.cost, problem.linear, s, hinge,
-        problem.has_rho,
-    )  # fmt: skip
-    stretch, objective = _minimise(
-        rows, problem.up, problem.low, problem.gap, separable, problem.homogeneous, square, violation,
-        _FLAT * float(layout.cost.sum()), theta, theta.copy(),
-    )  # fmt: skip
-    return Primal(stretch, theta, objective)
+    guess = problem.raise_thresholds(guess)
+    candidates = [guess]
+    if is_hinge(problem) and not problem.has_rho and not layout.shares_slacks:
+        best = _best_thresholds(problem, layout, scores, guess)
+        raised = problem.raise_thresholds(best)
+        candidates = [best] if np.array_equal(raised, best) else [raised, guess]
+    stretches = np.ones(1) if problem.homogeneous else 1.0 + _STRETCHES * min(violation, 1.0)
+    found = [_best_stretch(problem, layout, scores, square, theta, stretches) for theta in candidates]
+    return min(found, key=lambda primal: primal.objective)
 
 
-@njit(**UNCOUNTED)
-def _minimise(
-    rows: Array, up: Array, low: Array, gap: Array, separable: Array, homogeneous: Array, square: Array,
-    violation: Array, flat: Array, theta: Array, other: Array,
-) -> Any:  # fmt: skip
-    """The best stretch and objective; ``theta`` from a guess to the thresholds, ``other`` is room for as many."""
-    _raise(up, low, gap, theta)
-    for t in range(len(theta)):
-        other[t] = _median(t, theta[t], 2.0 * violation, flat, rows) if separable else theta[t]
-    rose = _raise(up, low, gap, other)
-    best = 0.0
-    objective = np.inf
-    from_guess = False
-    for turn in range(2 if rose else 1):
-        thresholds = other if turn == 0 else theta
-        for share in _SHARES:
-            stretch = 1.0 + share * min(violation, 1.0)
-            lost = _lost(stretch, thresholds, rows)
-            if homogeneous:  # stretched by l the objective is l^2/2 |w|^2 + l * lost, and the best l is known
-                stretch = -lost / square if square > 0.0 and lost < 0.0 else 0.0
-                lost *= stretch
-            value = 0.5 * stretch * stretch * square + lost
-            if value < objective:
-                best, objective, from_guess = stretch, value, turn > 0
-            if homogeneous:
-                break
-    for t in range(len(theta)):
-        theta[t] = best * (theta[t] if from_guess else other[t])
-    return best, objective
+def _best_stretch(
+    problem: IntervalProblem, layout: RowLayout, scores: Floats, square: float, theta: Floats, stretches: Floats
+) -> Primal:
+    """The best of the stretches for given thresholds; of a homogeneous problem, the best of all."""
+    sign, shift = layout.spread(problem.sign), layout.spread(problem.shifts(theta))
+    missing = np.multiply.outer(stretches, shift - sign * scores[layout.row_sample])
+    missing += layout.spread(problem.offset)
+    if layout.shares_slacks:
+        by_slack = np.argsort(layout.row_slack, kind="stable")
+        first = np.searchsorted(layout.row_slack[by_slack], np.arange(layout.n_slacks))
+        missing = np.maximum.reduceat(missing[:, by_slack], first, axis=1)
+    slack = np.maximum(missing, 0.0, out=missing)
+    lost = (slack if is_hinge(problem) else slack * slack) @ layout.cost + stretches * (problem.linear @ theta)
+    if problem.homogeneous:  # stretched by l the objective is l^2/2 |w|^2 + l * lost, which has a known minimum
+        stretches = np.where((square > 0.0) & (lost < 0.0), -lost / max(square, 1e-300), 0.0)
+        lost = lost * stretches
+    values = 0.5 * stretches**2 * square + lost
+    at = int(np.argmin(values))
+    return Primal(float(stretches[at]), stretches[at] * theta, float(values[at]))
 
 
-@njit(**INNER)
-def _raise(up: Array, low: Array, gap: Array, theta: Array) -> Any:
-    """``IntervalProblem.raise_thresholds`` in place; whether any rose."""
-    rose = False
-    for k in range(len(up)):
-        least = (theta[low[k]] if low[k] >= 0 else 0.0) + gap[k]
-        if theta[up[k]] < least:
-            theta[up[k]] = least
-            rose = True
-    return rose
+def _best_thresholds(problem: IntervalProblem, layout: RowLayout, scores: Floats, guess: Floats) -> Floats:
+    """Per threshold, the middle of the values where the hinge of its rows is least; the guess if they are unbounded.
 
-
-@njit(**INNER)
-def _lost(stretch: Array, theta: Array, rows: Array) -> Any:
-    """The linear term and the charge, of stretched weights and thresholds."""
-    table, threshold, sign, offset, cost, linear, s, hinge, has_rho = rows
-    rho = theta[-1] if has_rho else 0.0
-    total = 0.0
-    for t in range(len(theta)):
-        total += stretch * linear[t] * theta[t]
-    for b in range(len(table)):
-        lo, n, first, g = table[b, START], table[b, LENGTH], table[b, SLACK], table[b, GROUP]
-        h = table[b, PARTNER] if table[b, PARTNER] >= 0 else g
-        at_g = stretch * (sign[g] * theta[threshold[g]] + rho) + offset[g]
-        at_h = stretch * (sign[h] * theta[threshold[h]] + rho) + offset[h]
-        total += _charge(
-            s[lo : lo + n], cost[first : first + n], at_g, stretch * sign[g], at_h, stretch * sign[h], hinge
-        )
-    return total
-
-
-@njit(**_SUMS)
-def _charge(s: Array, price: Array, at: Array, slope: Array, other_at: Array, other_slope: Array, hinge: Array) -> Any:
-    """Of slacks that two rows share (or the same row twice), each missing at - slope * s."""
-    total = 0.0
-    for k in range(len(s)):
-        x = at - slope * s[k]
-        y = other_at - other_slope * s[k]
-        x = x if x > y else y
-        x = x if x > 0.0 else 0.0
-        total += price[k] * (x if hinge else x * x)
-    return total
-
-
-@njit(**INNER)
-def _median(t: Array, guess: Array, reach: Array, flat: Array, rows: Array) -> Any:
-    """The middle of the thresholds where the charge of a threshold's rows is least, looked for near a guess first.
-
-    The slope exceeds -flat first at their one end, +flat at the other. Without an end it is the guess.
+    The hinge of a row has its kink at score - sign * offset. Beyond the kink its slope is larger by the cost of the
+    row, so the minimum is a weighted quantile of the kinks.
     """
-    start = guess
-    middle = 0.0
-    for level in (-flat, flat):
-        width = max(reach, 1e-12 * abs(start), 1e-30)
-        precision = _PRECISION * width
-        lo, hi, slope = -np.inf, np.inf, 0.0
-        x = start - width
-        while hi - lo > precision and lo < x < hi:
-            here = _slope(t, x, rows)
-            if here > level:
-                hi, slope = x, here
-            else:
-                lo = x
-            if lo > -np.inf and hi < np.inf:
-                x = 0.5 * (lo + hi)
-            else:
-                width *= 2.0
-                x = hi - width if hi < np.inf else lo + width
-                if width > _FARTHEST:
-                    return guess
-        if level < 0.0 and slope > flat:
-            return hi
-        middle += 0.5 * hi
-        start = hi
-    return middle
-
-
-@njit(**INNER)
-def _slope(t: Array, theta: Array, rows: Array) -> Any:
-    """How fast the hinge of a threshold's rows grows with it, to the right."""
-    table, threshold, sign, offset, cost, linear, s, _, _ = rows
-    total = linear[t]
-    for b in range(len(table)):
-        g = table[b, GROUP]
-        if threshold[g] == t:
-            lo, n, first = table[b, START], table[b, LENGTH], table[b, SLACK]
-            below = 0.0 if sign[g] > 0.0 else -1.0
-            total += _step_sum(s[lo : lo + n], cost[first : first + n], theta + sign[g] * offset[g], below)
-    return total
-
-
-@njit(**_SUMS)
-def _step_sum(s: Array, price: Array, at: Array, below: Array) -> Any:
-    """Each price times ``below`` where s lies beyond a point, else times 1 + below."""
-    total = 0.0
-    for k in range(len(s)):
-        total += price[k] * ((s[k] <= at) + below)
-    return total
+    threshold = layout.spread(problem.threshold)
+    kinks = scores[layout.row_sample] - layout.spread(problem.sign * problem.offset)
+    order = np.argsort(kinks)
+    order = order[np.argsort(threshold[order].astype(np.int16), kind="stable")]  # by threshold, then by kink
+    total = np.concatenate([[0.0], np.cumsum(layout.cost[order])])
+    starts = np.searchsorted(threshold[order], np.arange(problem.n_thresholds + 1))
+    group_cost = np.add.reduceat(layout.cost, layout.group_starts[:-1])
+    pulling = np.bincount(problem.threshold, np.where(problem.sign < 0, group_cost, 0.0), problem.n_thresholds)
+    flat = _FLAT * float(total[-1])
+    theta = guess.copy()
+    for t, (lo, hi) in enumerate(itertools.pairwise(starts.tolist())):
+        first = problem.linear[t] - pulling[t]
+        slopes = total[lo : hi + 1] - total[lo] + first  # before the first kink, between the kinks, after the last
+        if slopes[0] <= -flat and slopes[-1] > flat:
+            left, right = np.searchsorted(slopes, [-flat, flat], side="right")
+            theta[t] = 0.5 * float(kinks[order[lo + left - 1]] + kinks[order[lo + right - 1]])
+    return theta

@@ -7,12 +7,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
-from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernels import Gram
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.solvers import _smo_loops as loops
-from hullrank.solvers._smo_state import SmoState
+from hullrank.solvers._smo_state import SmoState, is_hinge
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
@@ -68,7 +66,7 @@ def start_from_solution(problem: IntervalProblem, samples: Samples, coef: Floats
     layout = lay_out(problem, samples.starts, samples.weights[samples.rows])
     group, sample = layout.row_group, layout.row_sample
     violation = problem.offsets(theta)[group] - problem.sign[group] * scores[samples.rows][sample]
-    if problem.charge is Charge.SQUARED_HINGE:
+    if not is_hinge(problem):
         shares = 2 * np.maximum(violation, 0.0)
     else:
         free = np.abs(violation) <= _KINK * max(float(np.abs(violation).mean()), 1e-300)
@@ -86,10 +84,11 @@ def start_from_solution(problem: IntervalProblem, samples: Samples, coef: Floats
     return Start(shares, np.maximum(t, 0.0) / problem.cost, float(theta[-1]) if problem.has_rho else 0.0)
 
 
-def put_start(state: SmoState, start: Start) -> None:
-    """Take over the multipliers of ``start`` (the scores are left to the caller)."""
+def put_start(state: SmoState, start: Start, gram: Gram) -> None:
+    """Set the multipliers of ``start`` and the scores that belong to them."""
     alpha = np.clip(start.shares, 0.0, None) * state.layout.row_cost
-    state.v[:] = state.row_sign * np.minimum(alpha, state.per_sample[2, state.layout.row_sample])
-    state.order[1] = state.problem.cost * start.order_shares[state.problem.low >= 0]
-    state.io[loops.RHO] = start.rho
+    state.v[:] = np.clip(state.row_sign * alpha, state.lower, state.upper)
+    state.order[:] = state.problem.cost * start.order_shares[state.problem.low >= 0]
+    state.rho = start.rho
+    state.scores[:] = gram.times(state.beta)
     state.refresh()

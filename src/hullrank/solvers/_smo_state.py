@@ -1,8 +1,6 @@
-"""What sequential minimal optimisation works on: the rows of an interval problem and the kernel rows it has seen."""
+"""The variables of sequential minimal optimisation (SMO): multipliers and scores of an interval problem."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,219 +9,158 @@ from numpy.typing import NDArray
 from hullrank.exceptions import KernelError
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.kernels import Gram
-from hullrank.problem.layout import RowLayout
+from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 from hullrank.solvers import _smo_loops as loops
+from hullrank.solvers._smo_cache import RowCache
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_BATCH_BYTES = 1 << 21
-_LINE = 8  # numbers of a line of the processor's cache
-_CALLS_PER_LOOK = 16  # rows are brought so many times before their eagerness is measured again
-_FULL_BATCH = 4  # rows brought at a time once others must leave
+_NEVER = 1e30  # a target that any violation meets
 
 
-class RowCache:
-    """As many kernel rows as fit into ``memory``, few all at once, others in batches; the least wanted leave first.
+class SmoState:
+    """Signed multipliers ``v`` per row, scores per sample, order multipliers, and the arrays of the compiled loop.
 
-    Rows that are exponentials are ``raw``, their exponents, until the loop wants them: many are never wanted.
+    ``_smo_loops`` describes the arrays. All multipliers start at zero. ``refresh`` must precede the first step.
     """
 
-    def __init__(self, gram: Gram, memory: NDArray[Any]) -> None:
-        m = len(gram)
-        self.memory = memory
-        self.blocks = gram.blocks(memory.dtype)
-        row_bytes = m * memory.itemsize
-        self.capacity = min(m, len(memory) // m)
-        self.all_at_once = self.capacity == m and m * row_bytes <= 2 * _BATCH_BYTES
-        self.batch = min(max(_BATCH_BYTES // row_bytes, 8), max(8, self.capacity // 8))
-        self.values = memory[: self.capacity * m].reshape(self.capacity, m)
-        self._scratch = np.empty((_FULL_BATCH, m), dtype=memory.dtype)
-        self._forget()
-
-    def clear(self) -> None:
-        """Forget all rows, in memory that may hold anything."""
-        self._forget()
-        self.values[0] = 0.0  # the loop multiplies it by 0 before it has seen a row
-
-    def _forget(self) -> None:
-        self.slot = np.full(self._scratch.shape[1], -1, dtype=np.int64)
-        self.owner = np.full(self.capacity, -1, dtype=np.int64)
-        self.raw = np.zeros(self.capacity, dtype=np.bool_)
-        self.filled = 0
-        self._queue: Ints = np.zeros(0, dtype=np.int64)  # samples whose rows will be wanted next
-        self._leaving: Ints = np.zeros(0, dtype=np.int64)  # slots of the least wanted rows
-        self.take_back()
-
-    def lend(self, size: int) -> Floats:
-        """Room for so many numbers, the last of the memory that are not lent; rows there are forgotten.
-
-        Fresh memory if it is too short. All is taken back when rows are brought again.
-        """
-        each = 8 // self.memory.itemsize
-        first = (len(self.memory) // each - self._lent - size) * each
-        kept = first // len(self.slot)
-        if kept < 1:
-            return np.empty(size)
-        self._lent += size
-        if kept < self.filled:
-            self.slot[self.owner[kept : self.filled]] = -1
-            self.filled = kept
-            self._queue, self._leaving = self._queue[:0], self._leaving[:0]
-        return self.memory[first : first + each * size].view(np.float64)
-
-    def take_back(self) -> None:
-        """Nothing is lent any more."""
-        self._lent = 0
-
-    def narrowed(self, gram: Gram, kept: Ints) -> "RowCache":
-        """A cache for the samples ``kept`` (ascending) that takes over the memory, and their rows that are in it."""
-        narrow = RowCache(gram, self.memory)
-        held = np.flatnonzero(self.slot[kept] >= 0)
-        held = held[np.argsort(self.slot[kept[held]])]
-        slots = self.slot[kept[held]]
-        loops.compact(self.memory, len(self.slot), slots, kept)
-        narrow.owner[: len(held)], narrow.slot[held], narrow.filled = held, np.arange(len(held)), len(held)
-        narrow.raw[: len(held)] = self.raw[slots]
-        self._forget()
-        return narrow
-
-    def bring(self, needed: int, eagerness: Callable[[], Floats]) -> None:
-        """Compute the row that is needed, and with it those that (as of a few calls ago) will be wanted next."""
-        self.take_back()
-        wanted = np.flatnonzero(self.slot < 0) if self.all_at_once else self._wanted(needed, eagerness)
-        fresh = self.capacity - self.filled
-        self._append(wanted[:fresh])
-        self._replace(wanted[fresh:])
-
-    def _wanted(self, needed: int, eagerness: Callable[[], Floats]) -> Ints:
-        batch = self.batch if self.filled < self.capacity else _FULL_BATCH
-        if not len(self._queue) or len(self._leaving) + self.capacity - self.filled < batch:
-            self._look(min(_CALLS_PER_LOOK * batch, max(batch, self.capacity // 4)), eagerness())
-        wanted, self._queue = self._queue[:batch], self._queue[batch:]
-        wanted = wanted[self.slot[wanted] < 0]
-        return wanted if needed in wanted else np.append(wanted[: batch - 1], needed)
-
-    def _look(self, count: int, eagerness: Floats) -> None:
-        """Queue the samples whose rows are wanted most, and the slots of those wanted least."""
-        missing = np.flatnonzero(self.slot < 0)
-        count = min(count, len(missing))
-        self._queue = missing[np.argpartition(-eagerness[missing], count - 1)[:count]]
-        short = min(count + _CALLS_PER_LOOK - (self.capacity - self.filled), self.filled)
-        if short > 0:
-            self._leaving = np.argpartition(eagerness[self.owner[: self.filled]], short - 1)[:short]
-
-    def _append(self, samples: Ints) -> None:
-        """Compute rows into slots that are empty."""
-        first, self.filled = self.filled, self.filled + len(samples)
-        everything = self.all_at_once and len(samples) == len(self.slot)
-        self._fill(None if everything else samples, self.values[first : self.filled])
-        self.raw[first : self.filled] = self.blocks.exponential
-        self.owner[first : self.filled] = samples
-        self.slot[samples] = np.arange(first, self.filled)
-
-    def _replace(self, samples: Ints) -> None:
-        """Compute rows in place of the least wanted."""
-        slots, self._leaving = self._leaving[: len(samples)], self._leaving[len(samples) :]
-        self.slot[self.owner[slots]] = -1
-        for at in range(0, len(samples), _FULL_BATCH):
-            batch = self._scratch[: len(samples) - at]
-            self._fill(samples[at : at + _FULL_BATCH], batch)
-            self.values[slots[at : at + _FULL_BATCH]] = batch
-        self.owner[slots] = samples
-        self.slot[samples] = slots
-        self.raw[slots] = self.blocks.exponential
-
-    def _fill(self, samples: Ints | None, out: NDArray[Any]) -> None:
-        self.blocks.fill(samples, out, raw=self.blocks.exponential)
-
-
-@dataclass
-class SmoState:
-    """Signed multipliers ``v`` per row, scores ``s``, order multipliers, and the tables the compiled loop reads."""
-
-    problem: IntervalProblem
-    layout: RowLayout
-    cache: RowCache
-    groups: Ints
-    segments: Ints
-    signs: Floats
-    edges: Ints
-    order: Floats
-    per_sample: Floats
-    curvature32: NDArray[np.float32]
-    v: Floats
-    s: Floats
-    rounded: NDArray[np.float32]
-    off: NDArray[np.float32]
-    path_cost: Floats
-    hop: Ints
-    gains: NDArray[np.float32]
-    ends: NDArray[np.float32]
-    ends_of: Floats
-    q: NDArray[np.float32]
-    member: Ints
-    along: Floats
-    io: Floats
+    def __init__(self, problem: IntervalProblem, layout: RowLayout, diagonal: Floats, cache: RowCache) -> None:
+        self.problem, self.layout, self.cache = problem, layout, cache
+        m, n = layout.n_samples, problem.n_thresholds
+        inner = np.flatnonzero(problem.low >= 0)
+        self.edges = np.column_stack([problem.up[inner], problem.low[inner]])
+        self.gap, self.order = problem.gap[inner], np.zeros(len(inner))
+        self.segments = _segments(problem, layout)
+        sample, sign = layout.row_sample, self.row_sign
+        self.diagonal, self.scores, self.charge_curvature = diagonal, np.zeros(m), np.zeros(m)
+        bound = layout.row_cost if is_hinge(problem) else np.full(layout.n_rows, loops.FAR)
+        if not is_hinge(problem):
+            self.charge_curvature[sample] = 0.5 / layout.row_cost
+        self.v = np.zeros(layout.n_rows)
+        self.lower, self.upper = np.where(sign > 0, 0.0, -bound), np.where(sign > 0, bound, 0.0)
+        self.offset = sign * layout.spread(problem.offset)
+        self.rising, self.falling = np.empty((2, layout.n_rows), dtype=np.float32)
+        self.curvature = (diagonal + self.charge_curvature).astype(np.float32)
+        self.rounded, self.along, self._gain, self._zero = np.zeros((4, m), dtype=np.float32)
+        self.least, self.most = np.zeros((2, n))
+        self._peak, self._worst = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
+        self._members, self._direction = np.zeros(loops.MOST_MEMBERS, np.int64), np.zeros(loops.MOST_MEMBERS)
+        self.counts, self.numbers = np.zeros(4, dtype=np.int64), np.zeros(5)
+        if problem.has_rho:
+            weight = 10.0 * float(self.diagonal.mean())
+            self.numbers[loops.WEIGHT], self.rho = weight, -weight * problem.linear[-1]
 
     @property
     def violation(self) -> float:
-        """Largest violation of optimality at the last look."""
-        return float(self.io[loops.VIOLATION])
+        """Largest violation of optimality when it was last measured."""
+        return float(self.numbers[loops.VIOLATION])
 
     @property
     def steps(self) -> int:
-        """Steps so far."""
-        return int(self.io[loops.STEPS])
+        """Number of steps taken so far."""
+        return int(self.counts[loops.STEPS])
 
-    def run(self, eps: float, steps: int) -> bool:
-        """Step until the violation is below ``eps`` or so many steps are done; False when no step can be made."""
-        self.io[loops.EPS] = eps
-        self.io[loops.LIMIT] = self.io[loops.STEPS] + steps
+    @property
+    def rho(self) -> float:
+        """The margin of nu problems, estimated by the method of multipliers for sum alpha = nu."""
+        return float(self.numbers[loops.RHO])
+
+    @rho.setter
+    def rho(self, value: float) -> None:
+        self.numbers[loops.RHO] = value
+
+    def run(self, target: float, steps: int) -> bool:
+        """Take steps until the violation is below ``target`` or ``steps`` are done; False when no step is possible."""
+        self.numbers[loops.TARGET] = target
+        self.counts[loops.LIMIT] = self.counts[loops.STEPS] + steps
         while True:
             ended = loops.smo(
-                self.cache.values, self.cache.slot, self.cache.raw, self.groups, self.segments, self.signs, self.edges,
-                self.order, self.path_cost, self.hop, self.per_sample, self.curvature32, self.v, self.s, self.rounded,
-                self.off, self.gains, self.ends, self.ends_of, self.q, self.member, self.along, self.io,
+                self.cache.values, self.cache.slot, self.cache.pending, *self.segments, self.edges, self.order,
+                self.path_cost, self.hop, self.v, self.lower, self.upper, self.offset, self.row_partner, self.rising,
+                self.falling, self.diagonal, self.charge_curvature, self.scores, self.curvature, self.rounded,
+                self.along, self._gain, self._zero, self.least, self.most, self._peak, self._worst, self._members,
+                self._direction, self.counts, self.numbers,
             )  # fmt: skip
-            if ended == loops.INDEFINITE:
+            if ended == loops.MISSING_ROW:
+                self.cache.load(int(self.counts[loops.MISSING]), self.violations)
+            elif ended == loops.NEW_PATHS:
+                self._find_paths()
+            elif ended == loops.INDEFINITE:
                 raise indefinite()
-            if ended != loops.MISSING_ROW:
+            else:
                 return bool(ended != loops.STUCK)
-            self.cache.bring(int(self.io[loops.MISSING]), self.eagerness)
+
+    def measure(self) -> None:
+        """Measure the violation without a step."""
+        self.run(_NEVER, 0)
 
     def refresh(self) -> None:
-        """Bring the tables up to date after the multipliers changed outside the loop."""
-        self.io[loops.MEMBERS] = 0.0
-        loops.set_rows(self.groups, self.signs, self.per_sample, self.v, self.off)
+        """Bring the arrays of the loop up to date after multipliers or scores were changed outside of it."""
+        goal = self.goal
+        self.rising[:] = np.where(self.v < self.upper, goal, -loops.FAR)
+        self.falling[:] = np.where(self.v > self.lower, goal, loops.FAR)
+        self.rounded[:] = self.scores
+        self.numbers[loops.CURVATURE] = 0.0
+        self._find_paths()
 
-    def levels(self) -> Floats:
-        """-theta of every threshold: the middle of what the rows allow, through paths where the order binds."""
-        middle = np.empty(len(self.ends_of))
-        loops.middles(self.ends_of, self.path_cost, middle)
-        return middle
-
-    def thresholds(self) -> Floats:
-        """Theta (and rho, which is not negative) read off the multipliers that are free."""
-        theta = -self.levels()
-        return np.append(theta, max(0.0, self.io[loops.RHO])) if self.problem.has_rho else theta
-
-    def eagerness(self) -> Floats:
-        """Per sample, by how much one of its rows violates optimality (negative: how far it is from doing so)."""
-        eager = np.full(len(self.s), -np.inf)
-        level = self.levels()
-        for (t, lo, hi, base, _), sign in zip(self.groups.tolist(), self.signs[:, 0].tolist(), strict=True):
-            here = self.s[lo:hi] + level[t] - sign * self.io[loops.RHO]
-            up, down = self.off[:, base + lo : base + hi]
-            np.maximum(eager[lo:hi], np.maximum(up - here, here - down), out=eager[lo:hi])
-        return eager
+    def _find_paths(self) -> None:
+        """Bring the paths between thresholds up to date; they depend on which order multipliers are positive."""
+        edges, tight = tuple(map(tuple, self.edges.tolist())), tuple((self.order > 0).tolist())
+        self.path_cost, self.hop = best_paths(edges, tuple(self.gap.tolist()), tight, self.problem.n_thresholds)
 
     @cached_property
     def row_sign(self) -> Floats:
-        """The sign of the group of each row."""
+        """The sign of each row."""
         return self.layout.spread(self.problem.sign)
 
-    def totals(self) -> Floats:
+    @cached_property
+    def _ranges(self) -> list[tuple[int, ...]]:
+        """The segments as lines of signed integers."""
+        return list(zip(*(column.astype(np.int64).tolist() for column in self.segments), strict=True))
+
+    @cached_property
+    def row_partner(self) -> Ints:
+        """The row that shares its slack with each row, or -1."""
+        partner = np.full(self.layout.n_rows, -1, dtype=np.int64)
+        for _, length, _, other, row, other_row, _ in self.layout.table.tolist():
+            if other >= 0:
+                partner[row : row + length] = np.arange(other_row, other_row + length)
+                partner[other_row : other_row + length] = np.arange(row, row + length)
+        return partner
+
+    @property
+    def goal(self) -> Floats:
+        """Residual plus score of each row, in float64."""
+        total = self.v
+        if self.layout.shares_slacks:
+            total = self.v - np.where(self.row_partner >= 0, self.v[self.row_partner], 0.0)
+        return np.subtract(self.offset, self.charge_curvature[self.layout.row_sample] * total, dtype=np.float64)
+
+    @property
+    def free_rows(self) -> Ints:
+        """The rows whose multiplier lies strictly inside its box."""
+        return np.flatnonzero((self.v > self.lower) & (self.v < self.upper))
+
+    def thresholds(self) -> Floats:
+        """Theta, the middle of what the rows allow at each threshold, and rho, which is not negative."""
+        # -theta[t] is bounded by the rows of every threshold a that a path connects with t.
+        at_least = (self.least[:, None] + self.path_cost).max(axis=0)
+        at_most = (self.most - self.path_cost).min(axis=1)
+        at_least = np.where(at_least > -0.1 * loops.FAR, at_least, np.where(at_most < 0.1 * loops.FAR, at_most, 0.0))
+        theta = -0.5 * (at_least + np.where(at_most < 0.1 * loops.FAR, at_most, at_least))
+        return np.append(theta, max(0.0, self.rho)) if self.problem.has_rho else theta
+
+    def violations(self) -> Floats:
+        """Per sample, by how much its worst row violates optimality (negative: how far it is from doing so)."""
+        worst = np.full(len(self.scores), -np.inf)
+        theta = self.thresholds()
+        for t, lo, hi, base, sign in self._ranges:
+            here = self.scores[lo:hi] - theta[t] - sign * self.rho
+            rising, falling = self.rising[base + lo : base + hi], self.falling[base + lo : base + hi]
+            np.maximum(worst[lo:hi], np.maximum(rising - here, here - falling), out=worst[lo:hi])
+        return worst
+
+    def group_sums(self) -> Floats:
         """The sum of alpha of every group."""
         sums = np.bincount(self.layout.row_group, self.row_sign * self.v, self.problem.n_groups)
         return sums.astype(np.float64, copy=False)
@@ -235,33 +172,58 @@ class SmoState:
     @property
     def dual(self) -> float:
         """The dual objective."""
-        alpha = self.row_sign * self.v
-        gain = self.layout.spread(self.problem.offset) @ alpha + self.problem.gap @ self.order_multipliers
-        if self.problem.charge is Charge.SQUARED_HINGE:
-            sums = np.bincount(self.layout.row_slack, alpha, self.layout.n_slacks)
+        gain = float(self.problem.offset @ self.group_sums() + self.problem.gap @ self.order_multipliers)
+        if self.charge_curvature.any():
+            sums = np.bincount(self.layout.row_slack, self.row_sign * self.v, self.layout.n_slacks)
             gain -= 0.25 * float(sums @ (sums / self.layout.cost))
-        return float(gain - 0.5 * self.beta @ self.s)
+        return gain - 0.5 * float(self.beta @ self.scores)
 
     def flow_residual(self) -> Floats:
-        """linear + E'(sign alpha) - G't: what the multipliers owe the thresholds (and rho)."""
-        return (
-            self.problem.linear + self.problem.flow(self.totals()) - self.problem.order_adjoint(self.order_multipliers)
-        )
+        """linear + E'(sign alpha) - G't: by how much the multipliers miss the flow on each threshold (and rho)."""
+        flow = self.problem.flow(self.group_sums())
+        return self.problem.linear + flow - self.problem.order_adjoint(self.order_multipliers)
 
     @property
     def order_multipliers(self) -> Floats:
-        """One per order constraint of the problem; 0 for rho >= 0, which never binds unless the optimum is 0."""
-        inner = self.order[1]
-        if len(inner) == len(self.problem.up):
-            return inner.copy()
+        """One per order constraint of the problem; 0 for rho >= 0, which binds only if the optimum is 0."""
         t = np.zeros(len(self.problem.up))
-        t[self.problem.low >= 0] = inner
+        t[self.problem.low >= 0] = self.order
         return t
 
     @property
     def beta(self) -> Floats:
-        """Kernel coefficients: the sum of a sample's signed multipliers."""
-        return np.bincount(self.layout.row_sample, self.v, len(self.s)).astype(np.float64, copy=False)
+        """Kernel coefficients: the sum of the signed multipliers of each sample."""
+        return np.bincount(self.layout.row_sample, self.v, len(self.scores)).astype(np.float64, copy=False)
+
+
+@lru_cache(maxsize=32)
+def best_paths(
+    edges: tuple[tuple[int, int], ...], gaps: tuple[float, ...], tight: tuple[bool, ...], n: int
+) -> tuple[Floats, Ints]:
+    """Largest gain of a path from threshold a to threshold b, and the first order constraint on it; not to be changed.
+
+    Passing an order constraint from its upper to its lower threshold gains its gap. The way back, which is open while
+    the constraint is tight (its multiplier is positive), loses the gap. This is the algorithm of Floyd and Warshall.
+    """
+    cost, hop = np.full((n, n), -np.inf), np.full((n, n), -1, dtype=np.int64)
+    np.fill_diagonal(cost, 0.0)
+    for e, ((up, low), gap) in enumerate(zip(edges, gaps, strict=True)):
+        if gap > cost[up, low]:
+            cost[up, low], hop[up, low] = gap, e
+        if tight[e] and -gap > cost[low, up]:
+            cost[low, up], hop[low, up] = -gap, e
+    for k in range(n if len(edges) else 0):
+        through = np.add.outer(cost[:, k], cost[k])
+        better = through > cost + 1e-12
+        if better.any():
+            np.copyto(cost, through, where=better)
+            np.copyto(hop, hop[:, k, None], where=better)
+    return cost, hop
+
+
+def is_hinge(problem: IntervalProblem) -> bool:
+    """Whether slacks are charged by the hinge; the only other charge that SMO accepts is the squared hinge."""
+    return problem.charge is Charge.HINGE
 
 
 def indefinite() -> KernelError:
@@ -273,93 +235,26 @@ def indefinite() -> KernelError:
     )
 
 
-def row_memory(n_samples: int, dtype: Any, megabytes: float) -> NDArray[Any]:
-    """Room for all kernel rows, or for as many as fit into ``megabytes``."""
-    row_bytes = n_samples * np.dtype(dtype).itemsize
-    memory = np.empty(n_samples * int(min(n_samples, max(64, megabytes * 1e6 // row_bytes))), dtype=dtype)
-    memory[:n_samples] = 0.0  # the loop multiplies the first row by 0 before it has seen one
-    return memory
+def _segments(problem: IntervalProblem, layout: RowLayout) -> tuple[Ints, Any, Any, Any, Floats]:
+    """The columns threshold, first, last, base and sign of the segments (see ``_smo_loops``).
 
-
-def _vectors(count: int, size: int) -> Floats:
-    """Zeros, at least so many a vector; each begins a line of the processor's cache, so passes over it are faster."""
-    width = -(-size // _LINE) * _LINE
-    memory = np.zeros(count * width + _LINE)
-    first = -memory.__array_interface__["data"][0] // 8 % _LINE
-    return memory[first : first + count * width].reshape(count, width)
-
-
-def make_state(problem: IntervalProblem, layout: RowLayout, diagonal: Floats, cache: RowCache) -> SmoState:
-    """All multipliers at zero."""
-    m, rows, n = layout.n_samples, layout.n_rows, problem.n_thresholds
-    inner = np.flatnonzero(problem.low >= 0)
-    edges, order = np.empty((len(inner), 2), dtype=np.int64), np.zeros((2, len(inner)))
-    edges[:, 0], edges[:, 1], order[0] = problem.up[inner], problem.low[inner], problem.gap[inner]
-    groups = _group_table(problem, layout)
-    segments = _segment_table(groups, separate=problem.has_rho)
-    per_sample = np.zeros((3, m))
-    per_sample[0] = diagonal
-    if problem.charge is Charge.HINGE:
-        per_sample[2][layout.row_sample] = layout.row_cost
-    else:
-        per_sample[1, layout.row_sample], per_sample[2] = 0.5 / layout.row_cost, loops.FAR
-    signs = np.empty((problem.n_groups, 2))
-    signs[:, 0], signs[:, 1] = problem.sign, problem.offset
-    vectors = _vectors(5, m)
-    curvature32, rounded, gains, q = vectors[1:].view(np.float32)[:, :m]
-    curvature32[:] = per_sample[0] + per_sample[1]
-    state = SmoState(
-        problem=problem,
-        layout=layout,
-        cache=cache,
-        groups=groups,
-        segments=segments,
-        signs=signs,
-        edges=edges,
-        order=order,
-        per_sample=per_sample,
-        curvature32=curvature32,
-        v=np.zeros(rows),
-        s=vectors[0, :m],
-        rounded=rounded,
-        off=np.empty((2, rows), dtype=np.float32),
-        path_cost=np.empty((n, n)),
-        hop=np.empty((n, n), dtype=np.int64),
-        gains=gains,
-        ends=np.zeros((len(segments), 2), dtype=np.float32),
-        ends_of=np.zeros((n, 3)),
-        q=q,
-        member=np.zeros(loops.MOST_MEMBERS, dtype=np.int64),
-        along=np.zeros((3, loops.MOST_MEMBERS)),
-        io=np.zeros(10),
-    )
-    if problem.has_rho:
-        weight = 10.0 * float(per_sample[0].mean())
-        state.io[loops.RHO_WEIGHT], state.io[loops.RHO_CURVATURE] = weight, 4.0 * weight
-        state.io[loops.RHO] = -weight * problem.linear[-1]
-    state.refresh()
-    return state
-
-
-def _group_table(problem: IntervalProblem, layout: RowLayout) -> Ints:
-    """Threshold, first sample, last + 1, base of the rows, base of the partner's rows (see ``_smo_loops``)."""
-    groups: list[Any] = [None] * problem.n_groups
-    threshold = problem.threshold.tolist()
-    for first, length, group, partner, row, partner_row, _ in layout.table.tolist():
-        base, other = row - first, partner_row - first if partner >= 0 else loops.NO_ROW
-        groups[group] = threshold[group], first, first + length, base, other
-        if partner >= 0:
-            groups[partner] = threshold[partner], first, first + length, other, base
-    return np.array(groups, dtype=np.int64)
-
-
-def _segment_table(groups: Ints, separate: bool) -> Ints:
-    """Threshold, first sample, last + 1, base of the rows, first group of what can be scanned in one pass."""
+    Groups of one threshold whose samples and rows follow each other are one segment, unless rho tells signs apart.
+    Samples and rows are unsigned: arithmetic on base, which may be negative, is modulo 2^64.
+    """
+    start = np.empty(problem.n_groups, dtype=np.int64)
+    length = np.diff(layout.group_starts)
+    start[layout.table[:, GROUP]] = layout.table[:, START]
+    paired = layout.table[layout.table[:, PARTNER] >= 0]
+    start[paired[:, PARTNER]] = paired[:, START]
     segments: list[list[int]] = []
-    for g, (threshold, first, last, base, _) in enumerate(groups.tolist()):
-        before = segments[-1] if segments and not separate else None
-        if before and before[0] == threshold and before[2] == first and before[3] == base:
-            before[2] = last
+    for group, (lo, n, row) in enumerate(
+        zip(start.tolist(), length.tolist(), layout.group_starts[:-1].tolist(), strict=True)
+    ):
+        t, before = int(problem.threshold[group]), segments[-1] if segments and not problem.has_rho else None
+        if before and before[0] == t and before[2] == lo and before[3] == row - lo:
+            before[2] = lo + n
         else:
-            segments.append([threshold, first, last, base, g])
-    return np.array(segments, dtype=np.int64)
+            segments.append([t, lo, lo + n, row - lo, int(problem.sign[group])])
+    table = np.array(segments, dtype=np.int64).T
+    first, last, base = table[1:4].astype(np.uint64)
+    return table[0].copy(), first, last, base, table[4].astype(np.float64)

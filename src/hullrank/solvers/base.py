@@ -28,20 +28,24 @@ class Solver:
     """A named way to solve the problems of a family, with what it accepts as data.
 
     ``family`` is the kind of problem: "intervals" (class-based, linear), "kernel intervals", "pairs", "relaxation" or
-    "exact". ``shared_slacks`` tells whether two rows may share a slack. ``limits`` adds what sizes it is meant for:
-    None, or the reason against.
+    "exact"; the last two have no ``charges`` to choose from. ``shared_slacks`` tells whether two rows may share a
+    slack. ``limits`` adds what sizes it is meant for: None, or the reason against.
     """
 
     name: str
     family: str
-    charges: tuple[Charge, ...]
     solve: Callable[..., Any]
+    charges: tuple[Charge, ...] = ()
     penalties: tuple[Penalty, ...] = (Penalty.L2,)
     shared_slacks: bool = True
     limits: Callable[[Any], str | None] = lambda statement: None
 
     def refuses(self, statement: Any) -> str | None:
-        """None, or the reason why this solver does not take the statement (of its own family)."""
+        """None, or the reason why this solver does not take the statement."""
+        if statement.family != self.family:
+            return f"{self.name} solves problems of the family {self.family}, not {statement.family}"
+        if not self.charges:
+            return self.limits(statement)
         problem = statement.problem
         if problem.charge not in self.charges:
             return f"{self.name} takes the charges {_listed(c.name for c in self.charges)}, not {problem.charge.name}"

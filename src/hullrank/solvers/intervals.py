@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from hullrank.data import Samples
 from hullrank.problem.certificate import CertifiedPoint, Status
 from hullrank.problem.charges import Charge
+from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._linear_system import DENSE_LIMIT
@@ -136,16 +137,16 @@ def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:
     return len(np.unique(pinned)) == scaled.problem.n_thresholds
 
 
-def _newton_limits(scaled: ScaledProblem) -> str | None:
-    if scaled.problem.charge is Charge.SQUARED_HINGE and scaled.n_samples <= DENSE_LIMIT:
+def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+    if statement.problem.charge is Charge.SQUARED_HINGE and statement.size.n_samples <= DENSE_LIMIT:
         return "few rows are solved faster by the interior-point method"
     return None
 
 
-def _settling_limits(scaled: ScaledProblem) -> str | None:
-    if not sample_sizes(scaled):
+def _settling_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+    if not sample_sizes(statement):
         return "settling rows needs many more rows than columns and classes"
-    if scaled.rows.n_features > DENSE_LIMIT:
+    if statement.size.n_features > DENSE_LIMIT:
         return "settling rows needs columns few enough for normal equations"
     return None
 

@@ -76,7 +76,7 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
     if problem.homogeneous and -found.dual <= options.tol * found.floor:
         scale = 0.0  # it is proven that nothing is better than the zero function
     if statement.problem.penalty is Penalty.BALL and scale > 0:
-        scale = 1 / float(np.sqrt(max(coef @ scores, 1e-300)))
+        scale = 1 / max(float(coef @ scores), 1e-300) ** 0.5
     coef, scores, theta = scale * coef, scale * scores, scale * theta
     multipliers = Multipliers(found.multipliers, found.order_multipliers)
     return Solution(
@@ -158,12 +158,12 @@ def _smo_limits(statement: IntervalStatement) -> str | None:
 
 register(
     Solver(
-        "SMO with Newton steps", "kernel intervals", (Charge.HINGE, Charge.SQUARED_HINGE), _solve_by_smo,
+        "SMO with Newton steps", "kernel intervals", _solve_by_smo, (Charge.HINGE, Charge.SQUARED_HINGE),
         penalties=(Penalty.L2, Penalty.BALL), limits=_smo_limits,
     ),
     Solver(
-        "coordinates of the kernel's space", "kernel intervals",
-        (Charge.HINGE, Charge.SQUARED_HINGE, Charge.HARD, Charge.LOGISTIC), _solve_by_coordinates,
+        "coordinates of the kernel's space", "kernel intervals", _solve_by_coordinates,
+        (Charge.HINGE, Charge.SQUARED_HINGE, Charge.HARD, Charge.LOGISTIC),
         penalties=(Penalty.L2, Penalty.BALL),
     ),
 )  # fmt: skip

@@ -99,8 +99,39 @@ class GrowingProgram:
             rows.shape[0], row_lower, row_upper, rows.nnz, rows.indptr[:-1].astype(np.int32), rows.indices, rows.data
         )
 
-    def solve(self) -> ProgramSolution:
-        """Solve what stands now."""
+    def set_bounds(self, col_lower: Floats, col_upper: Floats) -> None:
+        """Replace the bounds of all columns."""
+        columns = np.arange(len(col_lower), dtype=np.int32)
+        self._highs.changeColsBounds(len(columns), columns, col_lower, col_upper)
+
+    def drop_rows(self, rows: NDArray[np.intp]) -> None:
+        """Remove rows by their number; later rows move up."""
+        self._highs.deleteRows(len(rows), rows.astype(np.int32))
+
+    def basis(self) -> Any:
+        """Where the last solve ended, for ``start_from``."""
+        return self._highs.getBasis()
+
+    def start_from(self, basis: Any) -> None:
+        """Begin the next solve at an earlier end; rows that were added since start slack."""
+        import highspy
+
+        more = self._highs.getNumRow() - len(basis.row_status)
+        padded = highspy.HighsBasis()
+        padded.col_status = basis.col_status
+        padded.row_status = [*basis.row_status, *[highspy.HighsBasisStatus.kBasic] * more]
+        padded.valid = True
+        self._highs.setBasis(padded)
+
+    def infeasibility(self) -> Floats:
+        """Row multipliers that HiGHS gives as its reason for an infeasible program; empty if it has none."""
+        _, exists, ray = self._highs.getDualRay()
+        return np.array(ray, dtype=np.float64) if exists else np.empty(0)
+
+    def solve(self, seconds: float = float("inf")) -> ProgramSolution:
+        """Solve what stands now, within so many seconds."""
+        if seconds < float("inf"):  # HiGHS counts the seconds of all its runs
+            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(seconds, 0.0))
         interrupted = _run(self._highs, threaded=False)
         return _solution(self._highs, interrupted, mixed=False)
 

@@ -54,8 +54,8 @@ class SmoothRows:
         d = self.cost * charge.curvature(v)
         e = self.cost * charge.derivative(v) - d * v
         m, groups = layout.n_samples, layout.group_starts[:-1]
-        push = np.bincount(self.sample, self.sign * e, m), _group_sums(e, groups, layout.n_rows)
-        by_sample = np.bincount(self.sample, d, m)
+        push = _by_sample(self.sample, self.sign * e, m), _group_sums(e, groups, layout.n_rows)
+        by_sample = _by_sample(self.sample, d, m)
         total = float(self.cost @ charge.value(v))
         return RowModel(total, len(v), by_sample, _group_sums(d, groups, layout.n_rows), d, push)
 
@@ -66,6 +66,10 @@ class SmoothRows:
     def _violations(self, s: Floats, theta: Floats) -> Floats:
         layout, problem = self.scaled.layout, self.scaled.problem
         return layout.spread(problem.offsets(theta)) - self.sign * s[self.sample]
+
+
+def _by_sample(sample: NDArray[np.int64], values: Floats, m: int) -> Floats:
+    return np.bincount(sample, values, m).astype(np.float64, copy=False)
 
 
 def _group_sums(values: Floats, starts: NDArray[np.int64], n_rows: int) -> Floats:

@@ -107,6 +107,6 @@ def _hardened(search: PairSearch, softer: PairSearch) -> PairPoint:
 
 register(
     Solver(
-        "pairs_newton", "pairs", (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), solve_pairs, shared_slacks=False
+        "pairs_newton", "pairs", solve_pairs, (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), shared_slacks=False
     )
 )

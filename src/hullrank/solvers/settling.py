@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.certificate import CertifiedPoint, Status, total_charge
 from hullrank.problem.charges import Charge
+from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.layout import SLACK, START, RowLayout, bundle_table
 from hullrank.problem.statement import Point
 from hullrank.solvers._linear_system import DENSE_LIMIT
@@ -29,10 +30,10 @@ MOST_ROUNDS = 8
 MOST_STEPS = 50  # of a round: more mean that rows were settled wrongly
 
 
-def sample_sizes(scaled: ScaledProblem) -> list[int]:
+def sample_sizes(statement: IntervalStatement | ScaledProblem) -> list[int]:
     """Sizes of the samples to solve first, ascending; none where all rows are few or every row is its own case."""
-    problem, m = scaled.problem, scaled.n_samples
-    smallest = max(SMALLEST_SAMPLE, 20 * (scaled.rows.n_features + len(problem.linear)), 20 * (len(scaled.starts) - 1))
+    m, n_features, n_classes = statement.size
+    smallest = max(SMALLEST_SAMPLE, 20 * (n_features + len(statement.problem.linear)), 20 * n_classes)
     sizes: list[int] = []
     while (size := (sizes[0] if sizes else m) // GROWTH) >= smallest // 2:
         sizes.insert(0, max(size, smallest))

@@ -1,0 +1,97 @@
+"""What became of the columns of a table: one line each on demand, and always what should not pass unnoticed."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from hullrank.cli.console import note, table
+from hullrank.cli.data import Data
+from hullrank.io.forms import Form, few
+
+_EXAMPLES = 3
+_ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
+
+
+def tell_columns(data: Data, encoder: Any) -> None:
+    """Notes about columns that were left out, cut or only count the rows."""
+    if data.sparse:
+        return
+    left_out = [c["name"] for c in encoder.columns_ if c["kind"] == "left out"]
+    if left_out:
+        note(f"left out, because empty or different in every row: {', '.join(left_out)}")
+    for column in encoder.columns_:
+        if column.get("n_others"):
+            kept, others, rows = len(column["words"]), column["n_others"], column["rows_of_others"]
+            note(
+                f"column {column['name']!r} has {kept + others:,} different words; the {kept} most frequent are used, "
+                f"the others ({rows:,} of {len(data):,} rows) count as none of them"
+            )
+    for name in _counters(data):
+        note(f"column {name!r} only counts the rows; leave it out by --drop {name}")
+
+
+def column_facts(data: Data, encoder: Any) -> list[dict[str, Any]]:
+    """Kind, missing cells, examples and what was done, for every column of features."""
+    return [] if data.sparse else [_line(column, data.X[column["name"]]) for column in encoder.columns_]
+
+
+def _line(column: dict[str, Any], series: pl.Series) -> dict[str, Any]:
+    known = series.drop_nulls()
+    shown = ", ".join(str(value) for value in known.unique(maintain_order=True).head(_EXAMPLES))
+    odd = (column.get("form") or {}).get("strays", [])
+    missing = series.null_count() + (int(series.is_in(odd).sum()) if odd else 0)
+    done = _done(column, known, missing)
+    return {
+        "column": column["name"],
+        "kind": _kind(column, series),
+        "missing": missing,
+        "examples": shown,
+        "done": done,
+    }
+
+
+def _kind(column: dict[str, Any], series: pl.Series) -> str:
+    if column["kind"] != "number":
+        return "words" if column["kind"] == "word" else "left out"
+    kind = "dates" if column["dates"] else "yes or no" if series.dtype == pl.Boolean else "numbers"
+    return f"{kind} in words" if column.get("form") else kind
+
+
+def _done(column: dict[str, Any], known: pl.Series, missing: int) -> str:
+    if column["kind"] == "left out":
+        return "empty" if not len(known) else "different in every row, so nothing can be learned from it"
+    if column["kind"] == "word":
+        others = f", {column['n_others']:,} rarer ones are none of them" if column["n_others"] else ""
+        return f"{len(column['words'])} columns of 0 and 1, one a word{others}"
+    form = column.get("form")
+    parts = []
+    if form is not None:
+        parts += _signs(form, known)
+        parts += [f"{few(form['strays'])} as missing"] if form["strays"] else []
+    if not missing:
+        return ", ".join([*parts, "standardised"])
+    fill = str(np.datetime64(int(column["fill"]), "D")) if column["dates"] else f"{column['fill']:.6g}"
+    return ", ".join([*parts, f"missing ones the median {fill}, standardised"])
+
+
+def _signs(form: Form, known: pl.Series) -> list[str]:
+    """The decimal sign, or the order of day and month where it matters."""
+    if form["kind"] == "number":
+        return ["decimal comma" if form["decimal"] == "," else "decimal point"]
+    matters = "%" in form["dates"] or known.str.contains(r"^\s*\d{1,2}[-/.]\d{1,2}[-/.]").any()
+    return [_ORDERS.get(form["dates"]) or str(form["dates"])] if matters else []
+
+
+def columns_table(facts: list[dict[str, Any]]) -> Any:
+    """The facts as lines for a terminal."""
+    names = ("column", "kind", "missing", "examples", "what was done")
+    return table("Columns", names, [tuple(fact.values()) for fact in facts], right=(2,))
+
+
+def _counters(data: Data) -> list[str]:
+    """Columns of features that are n, n + 1, n + 2, ... in the order of the file."""
+    if len(data) < 3:
+        return []
+    steps = np.diff(data.numbers)
+    return [c.name for c in data.X if c.dtype.is_integer() and np.array_equal(np.diff(c.to_numpy()), steps)]

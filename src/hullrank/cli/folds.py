@@ -1,0 +1,106 @@
+"""Held-out figures: a method fitted and measured in folds, with every warning told once."""
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hullrank.cli.console import stopped, warn
+from hullrank.cli.data import Data
+from hullrank.exceptions import CollapsedRankingWarning, HullrankError
+
+Run = Callable[[Any, Any], float]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A table with the target as a method wants it, ready to be fitted in parts."""
+
+    method: str
+    data: Data
+    y: Any
+    parameters: dict[str, Any]
+    order: Any  # the order graph that the pairs are counted by, or None for numbers
+    forms: dict[str, Any] | None
+
+    def take(self, rows: Any) -> "Task":
+        """The same with some rows only."""
+        return Task(self.method, self.data.take(rows), self.y[rows], self.parameters, self.order, self.forms)
+
+    @property
+    def within_queries(self) -> bool:
+        """Whether only pairs within queries count: partial orders have no such figure."""
+        return self.data.qid is not None and (self.order is None or self.order.is_total)
+
+    @property
+    def figure(self) -> str:
+        """The name of the figure."""
+        return "pair accuracy within queries" if self.within_queries else "pair accuracy"
+
+
+@dataclass
+class Remarks:
+    """Warnings of many fits; alike ones (but for their numbers) are told once, with the folds in which they came."""
+
+    fold: int = 0
+    heard: dict[tuple[str, str], tuple[str, list[int]]] = field(default_factory=dict)
+
+    def hear(self, method: str, told: list[warnings.WarningMessage]) -> None:
+        """Take note of the warnings of one fit."""
+        for each in told:
+            if issubclass(each.category, UserWarning):
+                text = str(each.message)
+                key = method, re.sub(r"[\d.]+(e[-+]\d+)?", "#", text)
+                self.heard.setdefault(key, (text, []))[1].append(self.fold)
+
+    def tell(self) -> None:
+        """Print them."""
+        for (method, _), (text, folds) in self.heard.items():
+            warn(f"{method}, {_joined(folds)}: {text}")
+
+
+def _joined(folds: list[int]) -> str:
+    numbers = [str(fold) for fold in dict.fromkeys(folds)]
+    return f"fold {numbers[0]}" if len(numbers) == 1 else f"folds {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def runner(task: Task, remarks: Remarks) -> Run:
+    """Train rows, test rows -> pair accuracy on the test rows (within queries if there are any); NaN if collapsed."""
+    from hullrank.cli.fit import fit_pipeline
+    from hullrank.cli.methods import build
+
+    def run(train: Any, test: Any) -> float:
+        pipeline = build(task.method, task.parameters, sparse=task.data.sparse, forms=task.forms)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            fit_pipeline(pipeline, task.data.take(train), task.y[train])
+            if stopped():
+                raise KeyboardInterrupt
+            scores = pipeline.score_samples(task.data.X[test])
+        remarks.hear(task.method, told)
+        if any(issubclass(each.category, CollapsedRankingWarning) for each in told) or np.ptp(scores) == 0:
+            return float("nan")
+        return accuracy(task.take(test), scores)
+
+    return run
+
+
+def accuracy(task: Task, scores: Any) -> float:
+    """The share of comparable pairs ranked right, within queries if there are any."""
+    from hullrank.metrics import swapped_pairs, wmw_score
+
+    y, data = task.y, task.data
+    seen = None if task.order is None else task.order.restrict(np.unique(y).tolist())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if task.within_queries:
+            classes = None if seen is None else list(seen.labels)
+            value = 1 - swapped_pairs(y, scores, qid=data.qid, classes=classes, sample_weight=data.weights)
+        else:
+            value = wmw_score(y, scores, order="full" if seen is None else seen, sample_weight=data.weights)
+    if np.isnan(value):
+        raise HullrankError("a fold has no two rows to compare; use fewer folds (--cv), or more rows")
+    return value

@@ -1,0 +1,74 @@
+"""The order of the grades as the options state it, checked against the grades of the table."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from hullrank.cli.wording import did_you_mean, listed
+from hullrank.exceptions import TableError
+from hullrank.io import SparseTable, read_table
+from hullrank.order import OrderGraph, resolve_order
+from hullrank.order.builders import quoted
+
+_SHOWN = 30
+
+
+def declared_order(y: Any, order: str | None, edges: Path | None) -> OrderGraph | None:
+    """The order that the options state for the grades of y; None where numbers speak for themselves."""
+    if order is not None and edges is not None:
+        raise TableError("give the order by --order or by --edges, not by both")
+    grades = _grades(y)
+    if len(grades) < 2:
+        raise TableError(f"all rows have the grade {grades[0]!r}; ranking needs at least two grades")
+    if edges is not None:
+        return _edges_file(edges, grades)
+    if order is not None:
+        return _parsed(order, grades)
+    if isinstance(y, pl.Series) and isinstance(y.dtype, pl.Enum):
+        return OrderGraph.chain([grade for grade in y.dtype.categories.to_list() if grade in set(grades)])
+    if grades and isinstance(grades[0], str):
+        raise TableError(f"the grades are words, so say which is higher: {_example(grades)}, in the right order")
+    return None
+
+
+def _example(grades: list[Any]) -> str:
+    """An option that parses, with all grades as far as they fit on a line."""
+    shown = " < ".join(map(quoted, grades[:_SHOWN])) + (" < ..." if len(grades) > _SHOWN else "")
+    return f"--order {shlex.quote(shown)}"
+
+
+def _parsed(order: str, grades: list[Any]) -> OrderGraph:
+    if order in ("chain", "full"):
+        return resolve_order(order, grades)
+    if not any(sign in order for sign in "<>"):
+        raise TableError(f"--order {order!r} has no <; write it like {_example(grades)}, lowest first")
+    return _checked(OrderGraph.parse(order), grades, "--order")
+
+
+def _edges_file(path: Path, grades: list[Any]) -> OrderGraph:
+    table = read_table(path)
+    if isinstance(table, SparseTable) or table.width != 2:
+        raise TableError(f"{path} must have two columns, the lower and the higher grade of every edge")
+    return _checked(OrderGraph.from_edges([tuple(map(str, row)) for row in table.rows()]), grades, str(path))
+
+
+def _checked(graph: OrderGraph, grades: list[Any], where: str) -> OrderGraph:
+    """The graph between the grades, which print as its labels; every label must be a grade and every grade a label."""
+    printed = {str(grade): grade for grade in grades}
+    unknown = [label for label in map(str, graph.labels) if label not in printed]
+    if unknown:
+        hint = did_you_mean(unknown[0], printed) or f"; they are {listed(grades)}"
+        raise TableError(f"{where} names {unknown[0]!r}, which no row has as its grade{hint}")
+    missing = [grade for grade in printed if grade not in set(map(str, graph.labels))]
+    if missing:
+        raise TableError(f"{where} says nothing about {listed(map(repr, missing))}; add it, or leave out its rows")
+    return resolve_order(graph.relabel({label: printed[str(label)] for label in graph.labels}), grades)
+
+
+def _grades(y: Any) -> list[Any]:
+    if isinstance(y, pl.Series):
+        return y.unique().sort().to_list()
+    return [int(value) if float(value).is_integer() else value for value in np.unique(y).tolist()]

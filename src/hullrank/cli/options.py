@@ -1,0 +1,104 @@
+"""The options that several commands share. What completes them is imported when the tab key is pressed."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def _columns(incomplete: str) -> list[str]:
+    from hullrank.cli import completion
+
+    return completion.columns(incomplete)
+
+
+def _methods(incomplete: str) -> list[tuple[str, str]]:
+    from hullrank.cli import completion
+
+    return completion.methods(incomplete)
+
+
+def _lists_of_methods(incomplete: str) -> list[str]:
+    from hullrank.cli import completion
+
+    return completion.lists_of_methods(incomplete)
+
+
+def _settings(incomplete: str) -> list[str]:
+    from hullrank.cli import completion
+
+    return completion.settings(incomplete)
+
+
+def _is_decimal(text: str | None) -> str | None:
+    if text not in (None, ".", ","):
+        raise typer.BadParameter("the decimal sign is a point or a comma: --decimal . or --decimal ,")
+    return text
+
+
+def _is_date_order(text: str | None) -> str | None:
+    if text not in (None, "dmy", "mdy", "ymd") and "%" not in str(text):
+        raise typer.BadParameter("dates are dmy, mdy, ymd, or a format such as '%d %b %Y'")
+    return text
+
+
+def _column_option(*names: str, help: str) -> Any:
+    return typer.Option(*names, help=help, metavar="COLUMN", autocompletion=_columns)
+
+
+Target = Annotated[str | None, _column_option("--target", "-t", help="Column with the grades or values to rank by.")]
+Qid = Annotated[str | None, _column_option("--qid", help="Column with the query; rows are ranked within queries.")]
+Weights = Annotated[str | None, _column_option("--weights", help="Column with the weights of the rows.")]
+Drop = Annotated[list[str] | None, _column_option("--drop", help="Column to leave out (repeat for more).")]
+Words = Annotated[
+    list[str] | None,
+    _column_option("--words", help="Column to take as words, whatever it looks like (repeat for more)."),
+]
+Order = Annotated[
+    str | None,
+    typer.Option(
+        "--order", metavar="ORDER", help="The order of the grades, as in 'poor < fair < good'; 'a, b < c' is partial."
+    ),
+]
+Edges = Annotated[Path | None, typer.Option("--edges", help="File with two columns: lower grade, higher grade.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="A parameter of the method, as in --set C=0.1.", autocompletion=_settings
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar="SIGN",
+        callback=_is_decimal,
+        help="The decimal sign of the file, . or , (found out if not given).",
+    ),
+]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        "--dates",
+        metavar="FORM",
+        callback=_is_date_order,
+        help="How dates are written: dmy, mdy, ymd, or a format such as '%d %b %Y'.",
+    ),
+]
+DataFile = Annotated[
+    Path, typer.Argument(help="CSV, TSV, Parquet, Arrow, JSON, .xlsx (extra) or SVMlight; - reads stdin.")
+]
+ModelPath = Annotated[Path, typer.Argument(help="Model file (.hull).")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Method = Annotated[
+    str, typer.Option("--method", "-m", metavar="NAME", help="See `hullrank methods`.", autocompletion=_methods)
+]
+MethodName = Annotated[str | None, typer.Argument(help="A method, to see its parameters.", autocompletion=_methods)]
+MethodList = Annotated[
+    str,
+    typer.Option(
+        "--methods",
+        help="Names of methods, separated by commas; or all (but exact).",
+        autocompletion=_lists_of_methods,
+    ),
+]

@@ -1,0 +1,133 @@
+"""Where results go: places checked before the work begins, tables in the format of their ending, ``-`` for stdout."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from hullrank.exceptions import HullrankError
+from hullrank.io.atomic import replacing
+from hullrank.io.content import ENDINGS
+from hullrank.io.csv_style import Style
+from hullrank.io.numbers import read_numbers
+
+STDOUT = "-"
+_SEPARATORS = {".tsv": "\t", ".tab": "\t"}
+# Endings that promise something else than what would be written, and what to write instead.
+_OTHERS = {
+    ".xlsx": "write .csv, which spreadsheets open", ".xls": "write .csv, which spreadsheets open",
+    ".ods": "write .csv, which spreadsheets open", ".html": "`hullrank report` writes HTML",
+    ".hull": "`hullrank fit` writes model files", ".pdf": "write .csv",
+    ".gz": "write .csv and pack it", ".zip": "write .csv and pack it",
+}  # fmt: skip
+
+
+def check_place(path: Path, *, as_json: bool) -> None:
+    """Refuse a place where a picture, report or graph cannot be written, before the work is done rather than after.
+
+    Parameters
+    ----------
+    path : the file to write; "-" is stdout
+    as_json : whether stdout is needed for JSON
+    """
+    _check_writable(path, as_json)
+    if path.suffix.lower() == ".hull":
+        raise HullrankError(f"{path} is a name for a model file, which `hullrank fit` writes; give another one")
+
+
+def check_model_place(path: Path, *, as_json: bool, overwrite: bool) -> None:
+    """The same for model files, which are no tables and are replaced only on purpose."""
+    _check_writable(path, as_json)
+    if path.is_file() and not overwrite:
+        raise HullrankError(f"{path} exists already; give --force to replace it, or --out with another name")
+    if path.suffix.lower() in ENDINGS or path.suffix.lower() in (".xlsx", ".json", ".onnx"):
+        raise HullrankError(f"{path} would be a model file, which ends in .hull; `hullrank rank` writes tables")
+
+
+def check_table_place(path: Path | None, *, as_json: bool) -> None:
+    """The same for tables, whose ending says the format; None is no file."""
+    if path is None:
+        return
+    _check_writable(path, as_json)
+    if path.suffix.lower() in _OTHERS:
+        raise HullrankError(f"hullrank does not write tables as {path.suffix}; {_OTHERS[path.suffix.lower()]}")
+
+
+def _check_writable(path: Path, as_json: bool) -> None:
+    if str(path) == STDOUT:
+        if as_json:
+            raise HullrankError("--json and the file cannot both go to standard output; give --out a name")
+        return
+    folder = path.parent
+    if path.is_dir():
+        raise HullrankError(f"{path} is a folder; give the name of a file")
+    if not folder.is_dir():
+        raise HullrankError(f"there is no folder {folder} to write {path.name} to; make it first (mkdir -p {folder})")
+    ordinary = path.is_file() or not path.exists()
+    if not os.access(folder if ordinary else path, os.W_OK):
+        raise HullrankError(f"{path} cannot be written: no permission to write to {folder}")
+
+
+@contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """The path to write to; what is written for "-" goes to stdout at the end."""
+    if str(path) != STDOUT:
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        held = Path(folder) / "file"
+        yield held
+        with held.open("rb") as stream:
+            sys.stdout.flush()
+            shutil.copyfileobj(stream, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+
+
+def write_table(frame: pl.DataFrame, path: Path, *, raw: bool = False, style: Style | None = None) -> None:
+    """Write in the format of the ending (CSV if there is none); the old file stays whole if that fails.
+
+    CSV files get the separator and the decimal sign of ``style``, so that the program that wrote the table opens it.
+    """
+    ending = path.suffix.lower()
+    with placed(path) as place, replacing(place) as stream:
+        if ending in (".parquet", ".pq"):
+            frame.write_parquet(stream)
+        elif ending in (".arrow", ".feather", ".ipc"):
+            frame.write_ipc(stream)
+        elif ending in (".jsonl", ".ndjson"):
+            frame.write_ndjson(stream)
+        elif ending == ".json":
+            stream.write(frame.write_json().encode())
+        else:
+            style = style or Style()
+            cells = _with_commas(frame) if style.decimal == "," else frame
+            (cells if raw else defused(cells)).write_csv(stream, separator=_SEPARATORS.get(ending, style.separator))
+
+
+def _with_commas(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with its fractions as words, with a decimal comma."""
+    fractions = pl.selectors.float()
+    return frame.with_columns(fractions.cast(pl.String).str.replace(".", ",", literal=True))
+
+
+def defused(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with an apostrophe before words that a spreadsheet would run: those that begin with = + - or @.
+
+    Numbers in words, such as ``-1.234,50 €``, stay as they are.
+    """
+    cells = [_defused(frame[name]) if frame[name].dtype == pl.String else frame[name] for name in frame.columns]
+    return frame.with_columns(cells).rename({name: f"'{name}" for name in frame.columns if name[:1] in _RUN})
+
+
+_RUN = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _defused(cells: pl.Series) -> pl.Series:
+    runs = cells.str.contains(r"^[=+\-@\t\r].").fill_null(False)
+    numbers = read_numbers(cells, ".").is_not_null() | read_numbers(cells, ",").is_not_null()
+    return ("'" + cells).zip_with(runs & ~numbers, cells).alias(cells.name)

@@ -1,0 +1,136 @@
+"""What a fit tells: certificate, pair accuracy on the training rows, and the same in folds of rows it has not seen."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hullrank
+from hullrank.cli.columns import columns_table
+from hullrank.cli.console import err, note, out, print_json, say, stopped, warn, working
+from hullrank.cli.folds import Remarks, Task, runner
+from hullrank.cli.methods import is_slow
+from hullrank.cli.model import pair_accuracies
+from hullrank.cli.output import STDOUT
+from hullrank.cli.wording import in_command_terms
+from hullrank.exceptions import HullrankError
+
+_FOLDS = 5
+_MOST_ROWS = 20_000  # rows of which folds are made; five fits to more of them would take longer than is quick
+_MOST_ROWS_OF_KERNELS = 5_000  # the same where the work grows with the square of the rows
+
+
+def tell_result(
+    model: Any, Z: Any, task: Task, seconds: float, model_file: Path, cv: bool, as_json: bool, columns: Any
+) -> None:
+    """Say how good the model is, where it was saved, and (unless ``columns`` is None) what became of the columns."""
+    rows = len(task.data)
+    with working(f"scoring {rows:,} rows", keep=True):
+        scores = model.score_samples(Z)
+        training = pair_accuracies(model, task.y, scores, task.data.qid, task.data.weights)
+    _warn_of_thresholds(model, scores)
+    held_out = _cross_validated(task) if cv and not stopped() else None
+    certificate = getattr(model, "certificate_", None)
+    if as_json:
+        facts = {"model": str(model_file), "method": task.method, "rows": rows, "training": _one_word(training)}
+        more = {"certificate": certificate_fields(certificate), "seconds": seconds, "library": hullrank.__version__}
+        print_json({**facts, "cross_validated": held_out, **more, **({} if columns is None else {"columns": columns})})
+        return
+    to_stderr = str(model_file) == STDOUT
+    if columns is not None:
+        (err if to_stderr else out).print(columns_table(columns), "")
+    if certificate is not None:
+        say(f"{certificate}\n", to_stderr=to_stderr)
+    figure, share = list(training.items())[-1]
+    say(f"{figure.capitalize()} on the {rows:,} training rows: {share:.4f}  ({seconds:.2f} s)", to_stderr=to_stderr)
+    if held_out is not None:
+        say(_words(held_out, rows), to_stderr=to_stderr)
+    elif not cv:
+        say("On rows it has not seen it will be lower; `hullrank evaluate` measures that", to_stderr=to_stderr)
+    if stopped():
+        whole = str(getattr(certificate, "status", "")) != "interrupted"
+        note(f"stopped by Ctrl-C; the model {'is whole' if whole else 'as far as it got is saved: see its gap'}")
+    if not to_stderr:
+        say(f"Saved to {model_file}")
+
+
+def _cross_validated(task: Task) -> dict[str, Any] | None:
+    """The figure in folds of rows that were left out; None, with a note, where there is none."""
+    if is_slow(task.method):
+        note(
+            f"no held-out figure, since five more searches take long; `hullrank compare --methods {task.method}` has it"
+        )
+        return None
+    most = _MOST_ROWS if task.parameters.get("kernel", "linear") == "linear" else _MOST_ROWS_OF_KERNELS
+    small, remarks = task.take(_sample(task.data.qid, len(task.data), most)), Remarks()
+    try:
+        row = _in_folds(small, remarks)
+    except KeyboardInterrupt:
+        return None
+    except HullrankError as error:
+        note(f"no held-out figure: {in_command_terms(str(error))}")
+        return None
+    if row.collapsed:
+        note(f"no held-out figure: the ranking collapsed in {row.collapsed} of {_FOLDS} folds")
+        return None
+    remarks.tell()
+    figures = {"mean": row.mean, "low": row.low, "high": row.high, "folds": row.folds}
+    return {"figure": task.figure, "rows": len(small.data), **figures}
+
+
+def _in_folds(task: Task, remarks: Remarks) -> Any:
+    from hullrank.reports.comparison import compare, folds
+
+    with working(f"cross-validating in {_FOLDS} folds of {len(task.data):,} rows", keep=True) as advance:
+
+        def hear(share: float, _: str, fold: int) -> None:
+            remarks.fold = fold
+            advance(share, f"fold {fold} of {_FOLDS}")
+
+        return compare({task.method: runner(task, remarks)}, folds(task.y, task.data.qid, _FOLDS), hear)[0]
+
+
+def _sample(qid: Any | None, rows: int, most: int) -> Any:
+    """The rows that folds are made of: all, or a random part of them in whole queries, with the seed 0."""
+    if rows <= most:
+        return np.arange(rows)
+    rng = np.random.default_rng(0)
+    if qid is None:
+        return np.sort(rng.choice(rows, most, replace=False))
+    queries, sizes = np.unique(qid, return_counts=True)
+    shuffled = rng.permutation(len(queries))
+    kept = queries[shuffled[: max(_FOLDS, int(np.searchsorted(np.cumsum(sizes[shuffled]), most)))]]
+    return np.flatnonzero(np.isin(qid, kept))
+
+
+def _words(held_out: dict[str, Any], rows: int) -> str:
+    part = f" of {held_out['rows']:,} of them" if held_out["rows"] < rows else ""
+    ends = f"{held_out['low']:.4f} to {held_out['high']:.4f}"
+    figure = f"{held_out['figure'].capitalize()} on rows left out, {_FOLDS} quick folds{part}"
+    return f"{figure}: {held_out['mean']:.4f}  (95% interval {ends})"
+
+
+def _warn_of_thresholds(model: Any, scores: Any) -> None:
+    """Two thresholds that are equal, up to a millionth of the range of the scores, leave no room for a grade."""
+    thresholds, classes = getattr(model, "thresholds_", None), getattr(model, "classes_", None)
+    if thresholds is None or classes is None or len(thresholds) != len(classes) - 1:
+        return
+    never = [str(classes[k + 1]) for k in np.flatnonzero(np.diff(thresholds) <= 1e-6 * np.ptp(scores))]
+    if never:
+        few = ", ".join(map(repr, never[:3])) + (f" and {len(never) - 3} more" if len(never) > 3 else "")
+        warn(
+            f"no row is ever given the grade {few}: the thresholds below and above are equal; join it with a neighbour"
+        )
+
+
+def _one_word(measures: dict[str, float]) -> dict[str, float]:
+    return {name.replace(" ", "_"): value for name, value in measures.items()}
+
+
+def certificate_fields(certificate: Any) -> dict[str, Any] | None:
+    """What a certificate states, for JSON."""
+    if certificate is None:
+        return None
+    names = ("status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds")
+    more = ("solver", "n_order_constraints", "cause")
+    return {name: getattr(certificate, name) for name in (*names, *more) if hasattr(certificate, name)}

@@ -1,0 +1,57 @@
+"""What the library says to Python programmers, in the words of the command; and what a mistyped name meant."""
+
+import re
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+def _from_one(found: re.Match[str]) -> str:
+    """Row numbers of arrays, which count from 0, as the numbers of rows in the file."""
+    return re.sub(r"\brow (\d+)", lambda row: f"row {int(row[1]) + 1}", found[0])
+
+
+# Phrases of the library's messages, and what someone at a terminal can do instead.
+TERMS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"The '(\w+)' parameter of \w+ must be", r"parameter '\1' must be"),
+    (r"must be a str among \{([^}]*)\}([^.]*?)(?: or a callable| or None)*\. Got (.*) instead\.?",
+     r"must be one of \1\2, and not \3"),
+    (r"Unknown label type: continuous\. A classifier needs discrete grades, and y contains ([^;]+);.*",
+     r"this method needs grades, and the target contains \1; use --method swapped-pairs, or --order with all values"),
+    (r"declare the(?:ir)? order by classes=.*", "state the order by --order 'lowest < ... < highest'"),
+    (r"y has labels that are not in the declared order", "the target has grades that are not in the order"),
+    (r"the declared order has classes without a sample \(of positive weight\): (.*); remove them from the order",
+     r"no row (of positive weight) has the grade \1; remove it from --order"),
+    (r"add them to the order or drop the samples", "add them to --order or leave out the rows"),
+    (r"\bsample_weight is zero everywhere, so no sample is left", "the weights are zero everywhere"),
+    (r"use intervals='proper' or slack='edge', or a larger C",
+     "use --set intervals=proper, --set slack=edge or a larger C"),
+    (r"; use FixedMarginClassifier", "; use --method fixed-margin"),
+    (r"use SwappedPairsRanker", "use --method swapped-pairs"),
+    (r"for instance row \d+ \(class .*? cannot be placed below row \d+", _from_one),
+    (r"\((decimal|dates)='(.*?)' if not\)", r"(--\1 \2 if not)"),
+    (r"\b(?:y|the target y)\b(?= (?:contains|mixes|is|has|must)|$)", "the target"),
+)  # fmt: skip
+
+
+def in_command_terms(text: str) -> str:
+    """A message of the library with the options of the command in the place of Python."""
+    for phrase, instead in TERMS:
+        text = re.sub(phrase, instead, text)
+    return text
+
+
+def did_you_mean(word: Any, known: Iterable[Any]) -> str:
+    """``; did you mean 'x'?`` for the most similar of the known names, whatever their case; else nothing."""
+    names = list(dict.fromkeys(map(str, known)))
+    folded: dict[str, str] = {}
+    for name in names:
+        folded.setdefault(name.strip().casefold(), name)
+    close = get_close_matches(str(word).strip().casefold(), list(folded), n=1, cutoff=0.6)
+    return f"; did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def listed(names: Iterable[Any], most: int = 8) -> str:
+    """The first names, and how many more there are."""
+    shown = list(map(str, names))
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")

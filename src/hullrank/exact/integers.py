@@ -1,0 +1,191 @@
+"""Exact facts about pair directions: which are parallel, whether they span the space, in which order they turn."""
+
+from functools import cmp_to_key
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.exact.grid import Grid
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_PRIMES = (2**31 - 1, 2**31 - 19)
+
+
+def parallel_classes(grid: Grid, above: Indices, below: Indices, D: Floats) -> tuple[Indices, Indices, Floats]:
+    """Pairs of rows whose differences are parallel, exactly: a member of each class, class of each pair, and its sign.
+
+    D are the differences as floats of unit length, in any coordinates, none zero. The sign is 1 for pairs that point
+    the same way as the member of their class, and -1 for opposite ones.
+    """
+    group = np.arange(len(D))
+    near = _neighbours(D)
+    if len(near):
+        first, where = _equal_rows(_keys(grid, above[near], below[near]))
+        first, where = _verified(grid, above[near], below[near], first, where)
+        group[near] = near[first[where]]
+    members, group = np.unique(group, return_inverse=True)
+    sign = np.ones(len(D))
+    sign[near] = np.sign(np.einsum("pj,pj->p", D[near], D[members[group.ravel()[near]]]))
+    return members, group.ravel(), sign
+
+
+def _neighbours(D: Floats) -> Indices:
+    """Directions whose projection on a random axis is, up to sign and rounding, that of another: all parallel ones."""
+    place = np.abs(D @ np.random.default_rng(0).normal(size=D.shape[1]))
+    order = np.argsort(place)
+    close = np.diff(place[order]) < 1e-12
+    return order[np.concatenate([close, [False]]) | np.concatenate([[False], close])] if len(D) else order
+
+
+def _keys(grid: Grid, above: Indices, below: Indices) -> NDArray[np.int64]:
+    """Integers that are equal for parallel differences.
+
+    Small differences are divided by their greatest common divisor, the first entry that is not 0 made positive. For
+    large ones, ratios to that entry are taken modulo two primes; those may also agree for others.
+    """
+    differ = grid.values[above] != grid.values[below]
+    lead, at = np.argmax(differ, axis=1), np.arange(len(above))
+    if grid.small:
+        vectors = grid.vectors(above, below)
+        shared = np.gcd.reduce(vectors, axis=1) * np.sign(vectors[at, lead])
+        return np.asarray(vectors // shared[:, None])
+    found = [lead]
+    for prime in _PRIMES:
+        rows = (grid.whole % prime).astype(np.int64)
+        vectors = (rows[above] - rows[below]) % prime
+        inverse = _power(vectors[at, lead], prime - 2, prime)
+        found += list((vectors * inverse[:, None] % prime).T)
+    return np.column_stack(found)
+
+
+def _power(base: NDArray[np.int64], exponent: int, prime: int) -> NDArray[np.int64]:
+    result = np.ones_like(base)
+    while exponent:
+        if exponent & 1:
+            result = result * base % prime
+        base = base * base % prime
+        exponent >>= 1
+    return result
+
+
+def _equal_rows(keys: NDArray[np.int64]) -> tuple[Indices, Indices]:
+    """The first member of each group of equal rows, and the group of every row; equal hashes are compared in full."""
+    factors = np.random.default_rng(0).integers(1, 2**63, keys.shape[1], dtype=np.uint64) | np.uint64(1)
+    with np.errstate(over="ignore"):
+        hashes = (keys.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
+    _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    group = group.ravel()
+    if (keys != keys[first[group]]).any():
+        _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return first, group.ravel()
+
+
+def _verified(grid: Grid, above: Indices, below: Indices, first: Indices, group: Indices) -> tuple[Indices, Indices]:
+    """Groups whose members are parallel to the first one without doubt; others become groups of their own."""
+    shared = np.flatnonzero(first[group] != np.arange(len(group)))
+    if grid.small or not len(shared):
+        return first, group
+    head, at = first[group[shared]], np.arange(len(shared))
+    own, other = grid.vectors(above[shared], below[shared]), grid.vectors(above[head], below[head])
+    column = np.argmax(own != 0, axis=1)
+    wrong = shared[(own * other[at, column][:, None] != other * own[at, column][:, None]).any(axis=1)]
+    group = group.copy()
+    group[wrong] = len(first) + np.arange(len(wrong))
+    return np.concatenate([first, wrong]), group
+
+
+def spans_at_most(vectors: NDArray[Any], independent: Indices) -> bool:
+    """Whether all integer vectors lie in the span of a few of them, exactly."""
+    null = null_vectors([[int(x) for x in row] for row in vectors[independent]], vectors.shape[1])
+    if len(null) < vectors.shape[1] - len(independent):
+        return False
+    largest = max((abs(x) for vector in null for x in vector), default=0)
+    small = vectors.dtype != object and int(np.abs(vectors).max(initial=0)) * largest * vectors.shape[1] < 2**62
+    kind = np.int64 if small else object
+    return not any((vectors.astype(kind) @ np.array(vector, dtype=kind)).any() for vector in null)
+
+
+def null_vectors(rows: list[list[int]], d: int) -> list[list[int]]:
+    """Integer vectors that span the solutions z of rows z = 0 (fraction-free Gauss-Jordan elimination)."""
+    rows = [list(row) for row in rows]
+    pivots: list[int] = []
+    for column in range(d):
+        at = next((i for i in range(len(pivots), len(rows)) if rows[i][column]), None)
+        if at is None:
+            continue
+        top = len(pivots)
+        rows[top], rows[at] = rows[at], rows[top]
+        pivot = rows[top]
+        for i, row in enumerate(rows):
+            if i != top and row[column]:
+                a, b = pivot[column], row[column]
+                rows[i] = _primitive([a * x - b * y for x, y in zip(row, pivot, strict=True)])
+        pivots.append(column)
+    found = []
+    for free in (column for column in range(d) if column not in pivots):
+        scale = lcm(*(rows[i][column] for i, column in enumerate(pivots)))
+        vector = [0] * d
+        vector[free] = scale
+        for i, column in enumerate(pivots):
+            vector[column] = -rows[i][free] * scale // rows[i][column]
+        found.append(_primitive(vector))
+    return found
+
+
+def _primitive(vector: list[int]) -> list[int]:
+    shared = gcd(*vector) or 1
+    return [x // shared for x in vector]
+
+
+def turning_order(vectors: NDArray[Any], unit: Floats, order: Indices, close: NDArray[np.bool_]) -> Indices:
+    """Directions of a plane in the order of their angle, where ``order`` sorts them but for neighbours too ``close``.
+
+    ``vectors`` are integers that span a plane and ``unit`` the same directions as floats in coordinates of it, all in
+    one half plane; ``close[k]`` says that rounding may have swapped the directions number k and k + 1 of the order.
+    """
+    if not close.any():
+        return order
+    first, second = _plane_columns(vectors)
+    exact = vectors[:, [first, second]].astype(object)
+    turn = _orientation(exact, unit, order)
+
+    def compare(p: int, q: int) -> int:
+        return -turn * _sign(exact[p][0] * exact[q][1] - exact[p][1] * exact[q][0])
+
+    result = order.copy()
+    starts = np.flatnonzero(close & ~np.concatenate([[False], close[:-1]]))
+    for start in starts:
+        stop = start + 1
+        while stop < len(close) + 1 and close[stop - 1]:
+            stop += 1
+        result[start:stop] = sorted(order[start:stop].tolist(), key=cmp_to_key(compare))
+    return result
+
+
+def _sign(value: Any) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _plane_columns(vectors: NDArray[Any]) -> tuple[int, int]:
+    """Two columns in which the vectors still span a plane."""
+    d = vectors.shape[1]
+    head = [int(x) for x in vectors[0]]
+    for row in vectors[1:]:
+        for a in range(d):
+            for b in range(a):
+                if head[a] * int(row[b]) != head[b] * int(row[a]):
+                    return b, a
+    raise ValueError("the vectors lie on a line")
+
+
+def _orientation(exact: NDArray[Any], unit: Floats, order: Indices) -> int:
+    """1 if the exact coordinates turn the same way as the floats, -1 otherwise."""
+    first = order[0]
+    cross = unit[first, 0] * unit[:, 1] - unit[first, 1] * unit[:, 0]
+    widest = int(np.argmax(np.abs(cross)))
+    whole = exact[first][0] * exact[widest][1] - exact[first][1] * exact[widest][0]
+    return _sign(whole) * _sign(cross[widest])

@@ -1,0 +1,212 @@
+"""Exact AUC where pair directions are few (binary features, counts, grades): linear programming over directions.
+
+The program of ``lattice_program`` is integral or nearly so. Where it is not, a best-first search fixes the sign of
+one direction after the other. An integral point is realised by some w, or a few of its signs contradict each other
+(Farkas), which is cut off. Every bound is evaluated in integers on integer data, so a proof here is a proof.
+"""
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.exact.arrangement import Arrangement
+from hullrank.exact.clock import Clock
+from hullrank.exact.coordinates import spanning, whitening
+from hullrank.exact.integers import null_vectors
+from hullrank.exact.lattice_program import DirectionProgram, Ints, Relations
+from hullrank.exact.plane_search import PlaneSearch
+from hullrank.solvers.linear_program import ProgramStatus, solve_lp
+
+Floats = NDArray[np.float64]
+
+GUARANTEE = (
+    "the value is counted from the predicted scores; the bound holds for all weights, by a linear program over the "
+    "directions of pairs whose dual was checked in integer arithmetic"
+)
+_MOST_DIRECTIONS = 6000
+_LARGEST_ENTRY = 2**20
+_CUTS = 2000
+_FEW = 300
+_DENSE = 20
+"""Relations per direction from which the program beats branch and bound; fewer than ``_FEW`` directions are easy."""
+_WHOLE = 1e-6
+
+
+def reason_against(arrangement: Arrangement) -> str:
+    """Why the directions of an arrangement are no case for the linear program; empty if they are."""
+    if arrangement.gain is not None:
+        return "method='lattice' maximises the AUC; other statistics take method='branch_and_bound'"
+    if len(arrangement.D) > _MOST_DIRECTIONS:
+        return (
+            f"method='lattice' takes up to {_MOST_DIRECTIONS:,} directions of pairs, and there are "
+            f"{len(arrangement.D):,}: features with few levels have few directions; use method='auto'"
+        )
+    if not arrangement.grid.small or int(np.abs(arrangement.vectors).max(initial=0)) > _LARGEST_ENTRY:
+        return "method='lattice' takes features with few levels (integers, decimals, bins); use method='auto'"
+    return ""
+
+
+@dataclass(frozen=True)
+class _Node:
+    """Bounds of all signs (fixed ones are equal), the fractional point of the program with them, and its basis."""
+
+    low: Ints
+    high: Ints
+    p: Floats | None = None
+    basis: Any = None
+
+    def halves(self, weight: Floats) -> "Iterator[_Node]":
+        """The two signs of the fractional direction that weighs most; the root is whole."""
+        if self.p is None:
+            yield self
+            return
+        j = int(np.argmax(np.minimum(self.p, 1 - self.p) * weight))
+        for side in (0, 1):
+            low, high = self.low.copy(), self.high.copy()
+            low[j] = high[j] = side
+            yield _Node(low, high)
+
+
+class LatticeSearch:
+    """One search; ``value``, ``w`` and ``bound`` are right at any moment, so that it can be interrupted and go on."""
+
+    def __init__(self, arrangement: Arrangement, clock: Clock, *, start: Floats, seed: int = 0) -> None:
+        self.clock, self.step = clock, arrangement.step
+        self.bound, self.w = arrangement.top, start
+        self._arrangement = arrangement
+        vectors = arrangement.vectors
+        lead = vectors[np.arange(len(vectors)), np.argmax(vectors != 0, axis=1)]
+        self._sign = np.sign(lead)
+        self._U = np.asarray(vectors // (np.gcd.reduce(vectors, axis=1) * self._sign)[:, None], dtype=np.int64)
+        cost = arrangement.weight * self._sign
+        self._offset = arrangement.value_of(np.zeros(len(cost), dtype=bool)) - float(cost[self._sign < 0].sum())
+        self.relations = Relations(self._U)
+        self._program = DirectionProgram(cost, self.relations)
+        root = _Node(np.zeros(len(cost), dtype=np.int64), np.ones(len(cost), dtype=np.int64))
+        self._heap = [(-np.inf, 0, root)]
+        self._ticket, self._stuck = count(1), -np.inf
+        back = whitening(arrangement.D, spanning(arrangement))
+        self._back, self._into = back, np.linalg.pinv(back)
+        self._planes = PlaneSearch(arrangement.transformed(back), self._into @ start, np.random.default_rng(seed))
+        self.value = arrangement.value(start)
+        self._polish(40 * len(back.T))
+
+    @property
+    def promising(self) -> bool:
+        """Whether directions add up so often that the program is likely to be tight."""
+        m = len(self._U)
+        return m <= _FEW or self.relations.count >= _DENSE * m
+
+    def offer(self, w: Floats) -> None:
+        """A direction found elsewhere."""
+        value = self._arrangement.value(w)
+        if value > self.value:
+            self.value, self.w = value, w
+
+    def run(self) -> None:
+        """Search until proven or a limit is met; may be called again to go on."""
+        while self._heap and not self.clock.expired and self.bound >= self.value + self._needed:
+            self._branch(*heapq.heappop(self._heap))
+            top = max(self._stuck, self.value, -self._heap[0][0] if self._heap else -np.inf)
+            self.bound = min(self.bound, top)
+            self.clock.record(self.value, self.bound)
+
+    @property
+    def _needed(self) -> float:
+        return max(self.step, self.clock.allowed_gap)
+
+    def _branch(self, negative: float, ticket: int, node: "_Node") -> None:
+        """Bound the two halves of a node (or the root itself), and keep those that may beat the best."""
+        if -negative < self.value + self.step:
+            return
+        for half in node.halves(self._arrangement.weight):
+            if node.basis is not None:
+                self._program.start_from(node.basis)
+            bound, p = self._relax(half, -negative, root=node.p is None)
+            if p is None and self.clock.expired:  # unfinished: the whole node again, later
+                heapq.heappush(self._heap, (negative, ticket, node))
+                return
+            self.clock.cells += 1
+            if bound < self.value + self.step:
+                continue
+            if p is None:
+                self._stuck = max(self._stuck, bound)
+                continue
+            basis = None if node.p is None else self._program.basis()
+            heapq.heappush(self._heap, (-bound, next(self._ticket), _Node(half.low, half.high, p, basis)))
+
+    def _relax(self, node: _Node, bound: float, *, root: bool) -> tuple[float, Floats | None]:
+        """The bound of a node, and the fractional point to branch on: None if there is none, or time is over."""
+        while not self.clock.expired:
+            answer, proven = self._program.solve(node.low, node.high, self.clock.remaining)
+            bound = min(bound, self._offset + proven)
+            if bound < self.value + self.step or answer.status is not ProgramStatus.OPTIMAL:
+                return bound, None
+            p = answer.x
+            if root:
+                self.bound = min(self.bound, bound)
+                self.clock.record(self.value, self.bound)
+            if self._program.separate(p, _CUTS):
+                continue
+            self._round(p)
+            self._fix(node, self._offset + proven - self.value - self.step)
+            if bound < self.value + self.step:
+                return bound, None
+            if np.minimum(p, 1 - p).max() > _WHOLE:
+                if root:
+                    self._program.tidy(p)
+                return bound, p
+            if not self._realise(p):
+                return bound, None
+        return bound, None
+
+    def _fix(self, node: _Node, room: float) -> None:
+        """Fix the directions whose other sign would cost more than the bound exceeds the best value by."""
+        reduced = self._program.reduced()
+        must_win, must_lose = (reduced > room) & (node.high == 1), (reduced < -room) & (node.low == 0)
+        node.low[must_win] = 1
+        node.high[must_lose] = 0
+
+    def _round(self, p: Floats) -> None:
+        """Try the direction that agrees with the fractional signs on average."""
+        agreement = self._arrangement.weight * self._sign * (2 * p - 1)
+        v = self._arrangement.D.T @ agreement
+        if v.any():
+            self._planes.begin(self._into @ v)
+            self._polish(10 * len(v))
+
+    def _polish(self, planes: int) -> None:
+        for _ in range(planes):
+            if self.clock.expired:
+                break
+            self._planes.run(1)
+            self.clock.cells += 1
+        self.offer(self._back @ self._planes.w)
+
+    def _realise(self, p: Floats) -> bool:
+        """Find w with all signs of a whole p, or cut p off; returns whether either worked."""
+        wanted = np.where(p > 0.5, 1, -1)
+        S = wanted[:, None] * self._U
+        m, d = S.shape
+        free = np.full(d, np.inf)
+        answer = solve_lp(np.zeros(d), S.astype(np.float64), np.ones(m), np.full(m, np.inf), -free, free)
+        if answer.status is ProgramStatus.OPTIMAL:
+            before = self.value
+            self.offer(answer.x * self._arrangement.grid.spread)
+            return self.value > before
+        right = np.append(np.zeros(d), 1.0)
+        rows = np.vstack([S.T.astype(np.float64), np.ones(m)])
+        answer = solve_lp(np.ones(m), rows, right, right, np.zeros(m), np.full(m, np.inf))
+        if answer.status is not ProgramStatus.OPTIMAL:
+            return False
+        members = np.flatnonzero(answer.x > 1e-9)
+        null = null_vectors(S[members].T.tolist(), len(members))
+        if len(null) != 1 or not (all(x > 0 for x in null[0]) or all(x < 0 for x in null[0])):
+            return False
+        self._program.forbid(members, wanted[members].astype(np.int64))
+        return True

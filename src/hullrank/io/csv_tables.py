@@ -1,0 +1,104 @@
+"""CSV files as tables: numbers in the decimal sign of the file, ragged rows and doubtful names refused."""
+
+import csv
+import io
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from hullrank.exceptions import TableError
+from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
+from hullrank.io.csv_style import Style, header_of, is_doubtful, sniff_decimal, typed
+
+_SNIFFED = 2_000  # rows from which the decimal sign is guessed
+
+
+def read_csv(content: Content, name: str, decimal: str | None, usual: str | None) -> tuple[pl.DataFrame, Style]:
+    """The table and its style; ``decimal`` is its decimal sign, ``usual`` the sign where no cell tells."""
+    check_text(content.head, name)
+    header, style = header_of(content.head, name)
+    twice = next((column for i, column in enumerate(header) if column and column in header[:i]), None)
+    if twice is not None:
+        raise TableError(f"{name} has two columns named {twice!r}; rename one of them")
+    if decimal is None:
+        decimal = "."
+        if usual == "," or is_doubtful(content.head, style.separator):
+            first = _parsed(content, name, style, types=False, rows=_SNIFFED)
+            decimal = sniff_decimal(first, style.separator, usual)
+    style = replace(style, decimal=decimal)
+    frame = _parsed(content, name, style, types=decimal == ".")
+    if frame.width and frame.height and frame[:, -1].null_count():
+        _refuse_short_rows(content, name, style, frame.width)
+        blank = pl.all_horizontal(pl.all().is_null())
+        frame = frame.filter(~blank)
+    frame = _named(frame, header)
+    return (frame if decimal == "." else typed(frame, decimal)), style
+
+
+def _parsed(content: Content, name: str, style: Style, *, types: bool, rows: int | None = None) -> pl.DataFrame:
+    """The cells, as words or (``types``) as what Polars takes them for, of the first ``rows`` or all rows."""
+    options: dict[str, Any] = {"separator": style.separator, "skip_lines": style.skip, "n_rows": rows}
+    for looked_at in (INFER, None):
+        try:
+            return pl.read_csv(
+                content.for_polars,
+                null_values=list(MISSING),
+                infer_schema=types,
+                infer_schema_length=looked_at,
+                glob=False,
+                **options,
+            )
+        except REFUSALS as error:
+            if looked_at is None or not str(error).startswith("could not parse"):
+                raise TableError(_problem(content, name, style, error)) from error
+    raise AssertionError
+
+
+def _named(frame: pl.DataFrame, header: list[str]) -> pl.DataFrame:
+    """Without columns that have neither a name nor a value; others without a name are called by their number."""
+    if all(header) or len(header) != frame.width:
+        return frame
+    kept: list[pl.Series] = []
+    for number, (name, column) in enumerate(zip(header, frame, strict=True), 1):
+        if name:
+            kept.append(column)
+        elif column.null_count() < len(column):
+            label = f"column {number}"
+            while label in header:
+                label += "_"
+            kept.append(column.alias(label))
+    return pl.DataFrame(kept)
+
+
+def _problem(content: Content, name: str, style: Style, error: BaseException) -> str:
+    said = reason(error)
+    if "utf-8" in said.lower():
+        return (
+            f"{name} is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8; from Latin-1: iconv -f latin1 -t utf8)"
+        )
+    header, _ = header_of(content.head, name)
+    return _ragged(content, name, style, len(header)) or f"{name} cannot be read as CSV: {said}"
+
+
+def _refuse_short_rows(content: Content, name: str, style: Style, width: int) -> None:
+    """Polars fills rows that are too short with missing cells; a row that was cut should not pass as one."""
+    ragged = _ragged(content, name, style, width)
+    if ragged:
+        raise TableError(ragged)
+
+
+def _ragged(content: Content, name: str, style: Style, width: int) -> str | None:
+    """What is wrong with the first row that has not ``width`` fields, if there is one."""
+    with io.TextIOWrapper(content.stream(), "utf-8-sig", errors="replace", newline="") as text:
+        for _ in range(style.skip):
+            next(text)
+        reader = csv.reader(text, delimiter=style.separator)
+        try:
+            row = next((row for row in reader if row and len(row) != width), None)
+        except csv.Error:
+            return None
+    if row is None:
+        return None
+    hint = "; cells with commas in them stand in quotes" if style.separator == "," and len(row) > width else ""
+    return f"{name}, line {reader.line_num + style.skip}: {len(row)} fields where the header has {width}{hint}"

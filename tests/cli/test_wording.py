@@ -1,0 +1,303 @@
+"""Messages speak of files, columns and options; places are checked first; stdout carries whatever goes to ``-``."""
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from conftest import COMMAND, ORDER, WORDS, table
+from hullrank.cli import completion
+from hullrank.cli.described import parameters_of
+from hullrank.cli.methods import METHODS, PURPOSES
+from hullrank.cli.output import defused
+from hullrank.cli.wording import TERMS, did_you_mean, in_command_terms
+from hullrank.io import load
+
+GRADED = ("-t", "grade", "--order", ORDER, *WORDS)
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "meant"),
+    [
+        ("excelent", ["poor", "excellent"], "excellent"),
+        ("Grade", ["grade", "size"], "grade"),
+        ("c", ["C", "loss"], "C"),
+        ("colour ", ["colour"], "colour"),
+        ("zebra", ["grade", "size"], None),
+    ],
+)
+def test_did_you_mean(word, known, meant):
+    assert did_you_mean(word, known) == ("" if meant is None else f"; did you mean {meant!r}?")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-t", "Grade"), "no column 'Grade'; did you mean 'grade'?"),
+        (("-t", "grade", "--order", "poor < fair < goood"), "names 'goood', .*; did you mean 'good'?"),
+        (("-t", "grade", "--order", "poor < fair"), "says nothing about 'good'"),
+        (("-t", "grade", "--order", "poor < fair <= good"), "has '<='"),
+        (("-t", "grade", "--order", "poor"), "has no <; write it like --order 'fair < good < poor'"),
+        (("-t", "grade", "--order", ORDER, "--qid", "querry"), "no column 'querry'; did you mean 'query'?"),
+        (("-t", "grade", "--order", ORDER, "-m", "fixed-margins"), "no method .*; did you mean 'fixed-margin'?"),
+        (("-t", "grade", "--order", ORDER, "--set", "c=3"), "no parameter 'c'; did you mean 'C'?"),
+        (("-t", "grade", "--order", ORDER, "--set", "loss=hing"), "'loss' must be one of .*'hinge'.*, and not 'hing'"),
+        (("-t", "size", "-m", "fixed-margin"), "needs grades, .* use --method swapped-pairs"),
+        (("-t", "grade", "--order", ORDER, *WORDS, "--set", "C=inf"), r"for instance row \d+ \(class"),
+    ],
+)
+def test_errors_name_what_was_meant_and_no_python(run_here, csv, tmp_path, options, message):
+    done = run_here("fit", csv, *options, "-o", tmp_path / "m.hull")
+    assert done.code == 1
+    assert re.search(message, done.err), done.err
+    assert not re.search(r"classes=|sample_weight|OrderGraph|Classifier|Ranker|\bself\b|\[\.\.\.\]", done.err)
+
+
+def test_rows_of_a_hard_margin_are_counted_from_one(run_here, tmp_path):
+    pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "g": [1, 2, 1, 2]}).write_csv(tmp_path / "d.csv")
+    done = run_here("fit", tmp_path / "d.csv", "-t", "g", "--set", "C=inf", "-o", tmp_path / "m.hull")
+    assert "row 3 (class 1) cannot be placed below row 2 (class 2)" in done.err
+
+
+def test_every_phrase_of_the_library_is_still_one():
+    """Each pattern that is translated occurs in the library, or is scikit-learn's."""
+    told = [
+        "The 'C' parameter of ConvexHullRanker must be a float",
+        "The 'loss' parameter of X must be a str among {'a', 'b'}. Got 'c' instead.",
+        "y has labels that are not in the declared order: 'x'; add them to the order or drop the samples",
+        "the declared order has classes without a sample (of positive weight): 'x'; remove them from the order",
+        "string labels were ordered alphabetically (a < b); declare the order by classes=['a'], or an OrderGraph",
+        "sample_weight is zero everywhere, so no sample is left; give some rows a positive weight",
+        "Unknown label type: continuous. A classifier needs discrete grades, and y contains 1.5; pass the grades",
+        "the interval is crossed; use intervals='proper' or slack='edge', or a larger C",
+        "no C gives a ranking of these data by the sum of margins; use FixedMarginClassifier",
+        "use SwappedPairsRanker",
+        "for instance row 0 (class 'a') cannot be placed below row 1 (class 'b')",
+        "features that say something about y",
+        "day or month first cannot be told; taken as day first (dates='mdy' if not)",
+    ]
+    for phrase, _ in TERMS:
+        assert any(re.search(phrase, text) for text in told), phrase
+    for text in told:
+        assert in_command_terms(text) != text
+
+
+def test_the_order_that_is_proposed_parses(run_here, tmp_path):
+    grades = ['< 5, "low"', "5;6", " best", "it's"]
+    frame = pl.DataFrame({"x": range(40), "grade": grades * 10})
+    frame.write_csv(tmp_path / "d.csv")
+    done = run_here("fit", tmp_path / "d.csv", "-t", "grade", "-o", tmp_path / "m.hull")
+    proposed = re.search(r"say which is higher: (--order .*), in the right order", done.err)[1]
+    words = subprocess.run(["sh", "-c", f'printf "%s\\0" {proposed}'], capture_output=True, check=True).stdout
+    option, order, _ = words.decode().split("\0")
+    done = run_here("fit", tmp_path / "d.csv", "-t", "grade", option, order, "-o", tmp_path / "m.hull")
+    assert done.code == 0, done.err
+    assert load(tmp_path / "m.hull")[-1].classes_.tolist() == sorted(grades)
+
+
+class TestPlaces:
+    def test_model_files_are_replaced_only_by_force(self, run_here, csv, tmp_path):
+        out = tmp_path / "m.hull"
+        out.write_text("old")
+        done = run_here("fit", csv, *GRADED, "-o", out)
+        assert done.code == 1
+        assert "exists already; give --force" in done.err
+        assert out.read_text() == "old"
+        assert run_here("fit", csv, *GRADED, "-o", out, "--force", "--no-cv").code == 0
+        load(out)
+
+    @pytest.mark.parametrize("command", ["fit", "rank", "report", "export", "demo"])
+    def test_a_missing_folder_is_found_before_anything_is_read(self, run_here, tmp_path, command):
+        nowhere, out = tmp_path / "nowhere.csv", tmp_path / "no" / "such" / "file"
+        option = {"export": ("--onnx", out)}.get(command, ("-o", out) if command != "demo" else ("--out", out))
+        files = {"fit": (nowhere,), "demo": (), "export": (nowhere,)}.get(command, (nowhere, nowhere))
+        done = run_here(command, *files, *option)
+        assert done.code == 1
+        assert "there is no folder" in done.err
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+    def test_a_folder_without_permission(self, run_here, csv, tmp_path):
+        tmp_path.chmod(0o500)
+        assert "no permission" in run_here("fit", csv, *GRADED, "-o", tmp_path / "m.hull").err
+
+    @pytest.mark.parametrize("ending", ["xlsx", "xls", "ods", "hull", "html"])
+    def test_endings_that_promise_something_else(self, run_here, fitted, tmp_path, ending):
+        out = tmp_path / f"ranked.{ending}"
+        done = run_here("rank", fitted / "model.hull", fitted / "test.csv", "-o", out)
+        assert done.code == 1
+        assert f"does not write tables as .{ending}" in done.err
+        assert not out.exists()
+
+    def test_reports_and_pictures_never_replace_a_model(self, run_here, fitted):
+        model = fitted / "model.hull"
+        before = model.read_bytes()
+        for arguments in (("report", model, fitted / "data.csv", "-o", model), ("demo", "--out", model)):
+            done = run_here(*arguments)
+            assert done.code == 1
+            assert "a name for a model file" in done.err
+        assert run_here("export", model, "--onnx", model).code == 1
+        assert model.read_bytes() == before
+
+    def test_a_model_is_no_table(self, run_here, csv, tmp_path):
+        done = run_here("fit", csv, *GRADED, "-o", tmp_path / "m.csv")
+        assert "ends in .hull" in done.err
+
+    def test_a_json_array_is_written_as_one(self, run_here, fitted, tmp_path):
+        out = tmp_path / "ranked.json"
+        assert run_here("rank", fitted / "model.hull", fitted / "test.csv", "-o", out, "--top", "3").code == 0
+        assert [row["rank"] for row in json.loads(out.read_text())] == [1, 2, 3]
+
+
+class TestStdout:
+    def test_every_command_writes_its_file_to_stdout(self, fitted, tmp_path):
+        model, data = fitted / "model.hull", fitted / "data.csv"
+        commands = {
+            ("fit", data, *GRADED, "--no-cv", "-o", "-"): b"PK",
+            ("report", model, data, "-o", "-"): b"<!",
+            ("export", model, "--onnx", "-"): b"\x08",
+            ("demo", "--out", "-"): b"\x89PNG",
+        }
+        for arguments, start in commands.items():
+            done = subprocess.run([COMMAND, *arguments], capture_output=True, check=False)
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.startswith(start), arguments
+            if arguments[0] == "fit":
+                assert zipfile.ZipFile(io.BytesIO(done.stdout)).testzip() is None
+                assert b"Pair accuracy on the 120 training rows" in done.stderr
+
+    def test_json_and_a_file_do_not_share_it(self, run_here, fitted):
+        done = run_here("rank", fitted / "model.hull", fitted / "test.csv", "-o", "-", "--json")
+        assert done.code == 1
+        assert not done.out
+
+
+class TestMethods:
+    def test_each_says_what_it_is_for(self, run_here):
+        assert PURPOSES.keys() == METHODS.keys()
+        listed = json.loads(run_here("methods", "--json").out)
+        assert [row["method"] for row in listed] == list(METHODS)
+        assert all(row["for"] for row in listed)
+
+    @pytest.mark.parametrize("estimator", sorted({cls for cls, _ in METHODS.values()}))
+    def test_parameters_are_those_of_the_constructor(self, estimator):
+        import hullrank
+
+        told = parameters_of(estimator)
+        expected = getattr(hullrank, estimator)().get_params()
+        assert {row["parameter"] for row in told} == expected.keys()
+        for row in told:
+            value = expected[row["parameter"]]
+            assert row["default"] == (value if isinstance(value, str) else repr(value)), row
+            assert row["meaning"], row
+            assert not re.search(r"callable|[{}`]", row["values"] + row["meaning"]), row
+
+    def test_one_is_shown_with_its_parameters(self, run_here):
+        shown = run_here("methods", "hull").out
+        assert re.search(r"^C +1\.0 +float", shown, re.MULTILINE)
+        assert "by --order or --edges" in shown
+        assert "did you mean 'hull'" in run_here("methods", "hul").err
+        assert "slack" not in {
+            row["parameter"] for row in json.loads(run_here("methods", "hull-edges", "--json").out)["parameters"]
+        }
+
+
+def test_cells_that_spreadsheets_run():
+    cells = ["=1+1", "+49 (170)", "-5,3 €", "-12.5", "@x", "a=b", "-", None, "-a"]
+    frame = defused(pl.DataFrame({"=c": cells, "n": range(9)}))
+    assert frame.columns == ["'=c", "n"]
+    assert frame["'=c"].to_list() == ["'=1+1", "'+49 (170)", "-5,3 €", "-12.5", "'@x", "a=b", "-", None, "'-a"]
+
+
+class TestCompletion:
+    def complete(self, line):
+        """What bash is offered after the line."""
+        from hullrank.cli.app import app
+
+        words = line.split(" ")
+        environment = {"_HULLRANK_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+        return CliRunner().invoke(app, [], env=environment, prog_name="hullrank").output.split()
+
+    def test_methods_columns_and_parameters(self, csv):
+        assert "swapped-pairs" in self.complete("hullrank fit x.csv --method swa")
+        assert self.complete(f"hullrank fit {csv} --target gr") == ["grade"]
+        assert self.complete(f"hullrank compare {csv} --qid qu") == ["query"]
+        assert "C=" in self.complete("hullrank fit x.csv --set C")
+        assert self.complete("hullrank methods hull-") == ["hull-edges", "hull-l1"]
+        assert "hull,prank" in self.complete("hullrank compare x.csv --methods hull,pr")
+
+    def test_files_that_cannot_be_read_offer_nothing(self, tmp_path):
+        (tmp_path / "empty.csv").write_text("")
+        (tmp_path / "bad.parquet").write_text("PAR1")
+        for name in ("empty.csv", "bad.parquet", "nowhere.csv"):
+            assert completion.header(tmp_path / name) == []
+        table().write_parquet(tmp_path / "t.parquet")
+        assert "grade" in completion.header(tmp_path / "t.parquet")
+
+
+class TestStart:
+    @pytest.mark.parametrize(
+        "module", ["fit", "rank", "evaluate", "compare", "certify", "report", "described", "doctor", "demo"]
+    )
+    def test_nothing_slow_is_loaded_before_a_command_has_looked_at_its_files(self, module):
+        slow = "sklearn", "scipy.stats", "matplotlib", "numba", "pandas"
+        code = f"import sys, hullrank.cli.app, hullrank.cli.{module}; print([m for m in {slow} if m in sys.modules])"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "[]"
+
+    def test_lists_and_wrong_files_are_answered_within_a_second_of_work(self):
+        """CPU seconds, which do not depend on what else the machine is doing."""
+        for arguments in (
+            ("methods",),
+            ("methods", "hull"),
+            ("doctor",),
+            ("rank", "no.hull", "no.csv"),
+            ("fit", "no.csv"),
+        ):
+            before = os.times()
+            subprocess.run([COMMAND, *arguments], capture_output=True, check=False)
+            after = os.times()
+            spent = after.children_user + after.children_system - before.children_user - before.children_system
+            assert spent < 1.0, (arguments, spent)
+
+
+class TestInterrupts:
+    """Ctrl-C is sent when stderr, which is no terminal here, or the folder shows how far the command is."""
+
+    def interrupted(self, command, started):
+        with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            deadline = time.monotonic() + 60
+            while process.poll() is None and not started() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        return process.returncode, out.decode(), err.decode()
+
+    def test_once_a_model_is_saved_it_stays_and_the_end_is_a_good_one(self, tmp_path):
+        table(3, n=6000).write_csv(tmp_path / "d.csv")
+        out = tmp_path / "m.hull"
+        options = ("-t", "number", "--drop", "grade", "-m", "fixed-margin", "--set", "kernel=rbf", "-o", out)
+        code, said, told = self.interrupted([COMMAND, "fit", tmp_path / "d.csv", *options], out.exists)
+        assert code == 0, told
+        assert "stopped by Ctrl-C" in told or "rows left out" in said
+        assert "lower C" not in told
+        load(out)
+
+    def test_nothing_saved_is_130(self, tmp_path):
+        table(3, n=20_000).write_csv(tmp_path / "d.csv")  # minutes of work
+        start = time.monotonic()
+        options = ("-t", "number", "--drop", "grade", "--set", "kernel=rbf", "--methods", "fixed-margin,all-thresholds")
+        code, said, told = self.interrupted(
+            [COMMAND, "compare", tmp_path / "d.csv", *options], lambda: time.monotonic() > start + 4
+        )
+        assert code == 130
+        assert not said
+        assert "Traceback" not in told
