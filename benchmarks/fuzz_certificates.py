@@ -4,8 +4,9 @@
 
 Problems, statements and verdicts are those of the tests (``tests/referee``; ``judge.py`` lists the kinds of failure).
 Problem number s is the same in every run; ``--problems 1 --seed s`` repeats it alone. Prints two lines for each failure
-and a table of counts: kinds of failure are marked by "!", problems declined with a good reason are no failures, and
-blunt ones are those whose optimum the referee knows to less than six digits. The exit status is 1 if any failed.
+and a table of counts. Kinds of failure are marked by "!". Problems declined with a good reason are no failures, nor are
+unsolved ones: honest fits whose objective lies above one that is attained, by more than tol and a millionth. Blunt ones
+are those whose optimum the referee knows to less than six digits. The exit status is 1 if any failed.
 """
 
 import os
@@ -37,7 +38,18 @@ def work(pipe, options):
         except Exception as error:  # the judge's own fault
             verdict = Verdict(case, "unjudged", [("judge", repr(error))])
         spent = time.process_time() - begin
-        pipe.send((seed, case.name, str(case), verdict.outcome, verdict.status, verdict.blunt, verdict.failures, spent))
+        lines = [
+            *verdict.failures,
+            *([("unsolved", verdict.unsolved)] if options.unsolved and verdict.unsolved else []),
+        ]
+        pipe.send((case.name, str(case), marks(verdict), lines, spent))
+
+
+def marks(verdict):
+    """The columns of the table, other than kinds of failure, in which a problem counts."""
+    counted = ["problems", verdict.outcome]
+    counted += ["converged"] if verdict.status == "converged" else []
+    return counted + [name for name in ("unsolved", "blunt") if getattr(verdict, name)]
 
 
 class Worker:
@@ -62,9 +74,9 @@ class Worker:
         """End the process; the verdict on the problem that it was at."""
         self.process.kill()
         self.process.join()
-        case, seed = random_case(self.seed, self.options.only, self.options.large), self.seed
+        case = random_case(self.seed, self.options.only, self.options.large)
         self.start()
-        return seed, case.name, str(case), reason, "", False, [(reason, "the process had to be ended")], 0.0
+        return case.name, str(case), ["problems"], [(reason, "the process had to be ended")], 0.0
 
 
 def run(options):
@@ -102,27 +114,31 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--only", choices=NAMES, help="one estimator instead of all")
     parser.add_argument("--large", action="store_true", help="hundreds or thousands of rows instead of 6 to 40")
+    parser.add_argument("--unsolved", action="store_true", help="print honest fits that miss the optimum, too")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds of processor time per fit (default 30)")
     options = parser.parse_args()
     counts, spent, failed = {name: Counter() for name in NAMES}, 0.0, 0
-    for _, name, words, outcome, status, blunt, failures, seconds in run(options):
-        row = counts[name]
-        outcomes = [outcome] if outcome in ("graded", "declined") else []
-        row.update(
-            ["problems", *outcomes, *(["converged"] if status == "converged" else []), *(["blunt"] if blunt else [])]
-        )
-        row.update({kind for kind, _ in failures})
-        spent, failed = spent + seconds, failed + bool(failures)
-        for kind, detail in failures:
+    for name, words, counted, lines, seconds in run(options):
+        kinds = {f"!{kind}" for kind, _ in lines if kind != "unsolved"}
+        counts[name].update(counted)
+        counts[name].update(kinds)
+        spent, failed = spent + seconds, failed + bool(kinds)
+        for kind, detail in lines:
             print(f"{kind:9}  {detail}\n           {words}", flush=True)
-    kinds = (*KINDS, "judge")
-    columns = ["problems", "graded", "converged", "declined", "blunt"]
-    heads = ["problems", "graded", "converged", "declined", "blunt", *(f"!{kind}" for kind in kinds)]
+    heads = [
+        "problems",
+        "graded",
+        "converged",
+        "declined",
+        "unsolved",
+        "blunt",
+        *(f"!{kind}" for kind in KINDS),
+        "!judge",
+    ]
     print(f"\n{'estimator':24}" + "".join(f"{head:>11}" for head in heads))
     for name, row in counts.items():
         if row["problems"]:
-            falsely = [row[kind] for kind in kinds]
-            print(f"{name:24}" + "".join(f"{count:11}" for count in [*(row[c] for c in columns), *falsely]))
+            print(f"{name:24}" + "".join(f"{row[head]:11}" for head in heads))
     print(f"{failed} of {options.problems} problems failed; {spent / max(options.problems, 1):.3f} s each.")
     return 1 if failed else 0
 

@@ -21,6 +21,8 @@ def hull(X, codes, edges, C, *, weights=None, loss="squared_hinge", intervals="f
         (lambda y, k: C * weights[k] @ cp.square(y)) if loss == "squared_hinge" else (lambda y, k: C * weights[k] @ y)
     )
     members = {c: np.flatnonzero(codes == c) for c in np.unique(codes)}
+    if loss == "logistic":
+        return _logistic_hull(s, members, edges, C * weights, penalty, slack)
     if slack == "edge":
         total, constraints = penalty, []
         for lo, hi in edges:
@@ -44,6 +46,21 @@ def hull(X, codes, edges, C, *, weights=None, loss="squared_hinge", intervals="f
     if intervals == "proper":
         constraints += [a <= b for c in lower.keys() & upper.keys() for a in lower[c] for b in upper[c]]
     return _minimum(penalty + charge(y, slice(None)), constraints)
+
+
+def _logistic_hull(s, members, edges, price, penalty, slack):
+    """log(1 + exp(-z)) of the distance z above L_c and below U_c (or beyond the edge's threshold), with no margin."""
+    if slack == "edge":
+        t = cp.Variable(len(edges))
+        sides = [(sign, c, t[e]) for e, (lo, hi) in enumerate(edges) for sign, c in ((1, hi), (-1, lo))]
+        constraints = []
+    else:
+        L, U = cp.Variable(max(members) + 1), cp.Variable(max(members) + 1)
+        below, above = {hi for _, hi in edges}, {lo for lo, _ in edges}
+        sides = [(1, c, L[c]) for c in below] + [(-1, c, U[c]) for c in above]
+        constraints = [L[hi] >= U[lo] for lo, hi in edges] + [L[c] <= U[c] for c in below & above]
+    charges = [price[members[c]] @ cp.logistic(-sign * (s[members[c]] - end)) for sign, c, end in sides]
+    return _minimum(penalty + sum(charges), constraints)
 
 
 def fixed_margin(X, codes, C, *, weights=None, loss="hinge", thresholds="immediate", least_gap=0.0):

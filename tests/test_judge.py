@@ -1,11 +1,13 @@
 """The judge of the fuzz: honest certificates pass, and falsehoods planted in them are found."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from hullrank.exceptions import NotSeparableError
+from hullrank.problem.certificate import Certificate, Status
 from referee.judge import judge
 from referee.random_problems import NAMES, Case, random_case
 
@@ -133,3 +135,33 @@ def test_random_problems_reach_every_option():
     assert any(case.edges for case in cases)
     assert any(case.X.shape[1] > case.X.shape[0] for case in cases)
     assert any(np.isinf(case.params.get("C", 1.0)) for case in cases if not isinstance(case.params.get("C"), str))
+
+
+@dataclass
+class Logistic:
+    """Scikit-learn's logistic regression with the attributes of a FixedMarginClassifier."""
+
+    coef_: np.ndarray
+    thresholds_: np.ndarray
+    certificate_: Certificate
+    classes_: np.ndarray = field(default_factory=lambda: np.array([0, 1]))
+    tol: float = 1e-6
+
+    def score_samples(self, X):
+        return X @ self.coef_
+
+
+def test_a_logistic_charge_is_judged_like_the_others():
+    base = honest_cases()[1]
+    case = replace(base, y=(base.y > 0).astype(int), params={"C": 0.5, "loss": "logistic", "thresholds": "immediate"})
+    model = LogisticRegression(C=0.5, tol=1e-12, max_iter=1000).fit(case.X, case.y)
+    z = np.where(case.y, 1, -1) * (case.X @ model.coef_[0] + model.intercept_[0])
+    objective = 0.5 * float((model.coef_**2).sum()) + 0.5 * float(np.log1p(np.exp(-z)).sum())
+
+    def fit(primal=objective, dual=objective * (1 - 1e-8)):
+        certificate = Certificate(primal, dual, Status.CONVERGED, 1, 0.0, "scikit-learn", 1)
+        return lambda: Logistic(model.coef_[0], -model.intercept_, certificate)
+
+    assert judge(case, fit=fit()).failures == []
+    assert judge(case, fit=fit(primal=objective * (1 + 1e-7))).kinds == {"primal"}
+    assert "dual" in judge(case, fit=fit(dual=objective * (1 + 1e-6))).kinds

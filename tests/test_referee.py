@@ -41,6 +41,16 @@ def test_hull_ranking_is_that_of_the_paper(data, loss, intervals, slack, l1, edg
     assert_equal_optimum(st, conic.hull(X, y, edges, 0.7, weights=weights, l1=l1, **options))
 
 
+@pytest.mark.parametrize("edges", [CHAIN, GRAPH])
+@pytest.mark.parametrize("l1", [False, True])
+@pytest.mark.parametrize("slack", ["sample", "edge"])
+def test_hull_ranking_with_the_logistic_charge(data, slack, l1, edges):
+    X, y, weights = data
+    st = statements.hull(X, y, weights, edges, 0.7, loss="logistic", slack=slack, penalty="l1" if l1 else "l2")
+    options = {"loss": "logistic", "intervals": "proper", "slack": slack}
+    assert_equal_optimum(st, conic.hull(X, y, edges, 0.7, weights=weights, l1=l1, **options))
+
+
 @pytest.mark.parametrize("thresholds", ["immediate", "all"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
 def test_fixed_margin_is_that_of_the_paper(data, loss, thresholds):
@@ -76,14 +86,15 @@ def test_the_relaxation_is_the_linear_program_of_the_paper(data, epsilon):
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear"])
 @pytest.mark.parametrize("norm", ["rkhs", "coefficient"])
-def test_a_kernel_is_its_own_feature_space(data, kernel, norm):
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_a_kernel_is_its_own_feature_space(data, kernel, norm, loss):
     X, y, weights = data
     K, doubt = kernel_values(X, kernel, gamma=0.3, degree=2, coef0=1.0)
     K64 = K.astype(float)
     values, vectors = np.linalg.eigh(K64)
     root = vectors * np.sqrt(np.maximum(values, 0)) if norm == "rkhs" else K64
-    st = statements.fixed_margin(K, y, weights, 0.7, is_kernel=norm == "rkhs", doubt=doubt)
-    assert_equal_optimum(st, conic.fixed_margin(root, y, 0.7, weights=weights))
+    st = statements.fixed_margin(K, y, weights, 0.7, loss=loss, is_kernel=norm == "rkhs", doubt=doubt)
+    assert_equal_optimum(st, conic.fixed_margin(root, y, 0.7, weights=weights, loss=loss))
 
 
 def test_a_hard_margin_is_separated_or_not(data):

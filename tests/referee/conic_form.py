@@ -1,7 +1,7 @@
 """An independent statement as a conic program, written straight to Clarabel: ten times faster than through cvxpy.
 
-Variables, one after the other: u (weights), s (scores), theta, xi (slacks), t (bounds of |u_j| for the L1 penalty; two
-auxiliary numbers of every row for the logistic charge). Constraints are piled up as A x + slack = b, slack in a cone.
+Variables, one after the other: u (weights), s (scores), theta, xi (slacks), for the L1 penalty t (bounds of |u_j|), for
+the logistic charge p and q (two numbers of every row). Constraints are piled up as A x + slack = b, slack in a cone.
 """
 
 from dataclasses import dataclass
@@ -50,13 +50,11 @@ class ConicForm:
         self.F = F * (units.weights / units.scores)
         self.m, self.r = F.shape
         self.R, self.S, self.q = len(st.sample), len(st.cost), st.n_thresholds
-        extra = 2 * self.R if st.charge == "logistic" else self.r if st.penalty == "l1" else 0
-        if st.charge == "logistic" and st.penalty == "l1":
-            raise ValueError("the referee has no logistic charge with an L1 penalty")
         self.at_s, self.at_t = self.r, self.r + self.m
         self.at_x = self.at_t + self.q
         self.at_e = self.at_x + self.S
-        self.n = self.at_e + extra
+        self.at_p = self.at_e + (self.r if st.penalty == "l1" else 0)
+        self.n = self.at_p + (2 * self.R if st.charge == "logistic" else 0)
         self.height, self.entries, self.b, self.cones = 0, [], [], []
 
     def solve(self):
@@ -75,7 +73,7 @@ class ConicForm:
         solution = solver.solve()
         x, dual = np.array(solution.x), np.array(solution.z)
         if self.st.charge == "logistic":
-            multipliers = dual[first : first + 6 * self.R].reshape(-1, 6)[:, 3]
+            multipliers = -dual[first : first + 6 * self.R].reshape(-1, 6)[:, 3]
         else:
             multipliers = dual[first : first + self.R]
         units = self.units
@@ -92,7 +90,7 @@ class ConicForm:
         if st.penalty == "l2":
             P[: self.r] = units.weights**2
         if st.penalty == "l1":
-            cost[self.at_e :] = units.weights
+            cost[self.at_e : self.at_p] = units.weights
         if len(st.linear):
             cost[self.at_t : self.at_x] = st.linear * units.scores
         if st.charge == "squared_hinge":
@@ -149,7 +147,7 @@ class ConicForm:
     def _logistic_rows(self):
         """xi >= log(1 + exp(-z)): p + q <= 1, p >= exp(-xi), q >= exp(-z - xi); the cone (x, 1, y) has y >= exp(x)."""
         k, ones = np.arange(self.R), np.ones(self.R)
-        p, q = self.at_e + k, self.at_e + self.R + k
+        p, q = self.at_p + k, self.at_p + self.R + k
         entries = [(6 * k, self.at_x + k, -ones), (6 * k + 2, p, ones)]
         entries += [(6 * i + 3, j, -values) for i, j, values in self._margins()]
         entries += [(6 * k + 3, self.at_x + k, -ones), (6 * k + 5, q, ones)]

@@ -34,12 +34,17 @@ EXACT = 1e-9  # the share of a value up to which two computations of it agree, r
 
 @dataclass
 class Verdict:
-    """What became of a case: graded, declined (an error with a reason), crash or slow; ``failures``: (kind, detail)."""
+    """What became of a case: graded, declined (an error with a reason), crash or slow; ``failures``: (kind, detail).
+
+    ``blunt`` says that the referee knows the optimum badly; ``unsolved`` how far the model, though honest about it, is
+    from a point that the referee found, where that is more than tol and a millionth of the objective.
+    """
 
     case: object
     outcome: str = "graded"
     failures: list = field(default_factory=list)
     blunt: bool = False
+    unsolved: str = ""
     status: str = ""
 
     def fail(self, kind, detail):
@@ -114,6 +119,9 @@ def _falsely_refused(restated, error):
         values = np.linalg.eigvalsh(restated.features()[0].astype(float))
         sound = values[0] > -1e-12 * values[-1]
         return f"smallest eigenvalue {values[0]:.2g}, largest {values[-1]:.2g}" if sound else None
+    params = restated.case.params
+    if "logistic" in str(error) and "kernel" in params and "approximation" not in params:
+        return None  # a logistic charge may be for features and approximated kernels only
     if "are equal" in str(error) and not np.ptp(restated.case.X, axis=0).any():
         return None
     if not isinstance(error, NotSeparableError | InfeasibleParameterError):
@@ -121,7 +129,7 @@ def _falsely_refused(restated, error):
     if isinstance(error, NotSeparableError | InfeasibleParameterError) and "restricted to the span" in str(error):
         return None  # which it states, and which the kernel itself need not be
     chosen = {"NuMarginClassifier": "nu", "SumOfMarginsClassifier": "C"}.get(restated.case.name)
-    if chosen and chosen not in restated.case.params:
+    if chosen and chosen not in params:
         return f"{chosen}='auto' never raises"
     best = optimum(restated.statement())
     known = np.isfinite(best.upper) and best.error < 1e-3 * abs(best.upper) and best.width < 1e-3
@@ -144,6 +152,9 @@ def _judge_model(verdict, model, warned):
         return
     best = optimum(st)
     verdict.blunt = not best.width <= BLUNT
+    lowered = "max_iter" in verdict.case.params or "approximation" in verdict.case.params
+    if not lowered and primal - best.upper > max(BLUNT, getattr(model, "tol", 0)) * max(abs(best.upper), best.zero):
+        verdict.unsolved = f"{verdict.status} at {primal:.9g}, where {best.upper:.9g} is attained"
     _judge_status(verdict, model, _zero(st) if st.penalty == "ball" else _allowed_floor(st), warned)
     value = evaluate(st, w, theta)
     _judge_scores(verdict, restated, st, w)
@@ -163,6 +174,8 @@ def _judge_primal(verdict, restated, st, point, value, primal):
         if np.isfinite(primal):
             verdict.fail("primal", f"claims {primal:.12g}, but constraints are broken by {value.violation:.3g}")
         return
+    if primal == np.inf and value.violation > 0:
+        return  # constraints that rounding may have broken
     off, size = primal - value.value, abs(value.value)
     free = restated.case.params.get("slack") == "edge" and not hasattr(restated.model, "edge_thresholds_")
     doubt = EXACT * size + 2 * value.error + _negligible(st)

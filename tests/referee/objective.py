@@ -101,7 +101,7 @@ def evaluate(st, w, theta, scores=None):
     if len(st.up):
         between = st.gap - (places[st.m + st.up] - places[st.m + st.low])
         broken.append(np.maximum(between, 0))
-        room = doubts[st.m + st.up] + doubts[st.m + st.low]
+        room = doubts[st.m + st.up] + doubts[st.m + st.low] + 4 * EPS * (np.max(np.abs(st.offset)) + abs(rho))
         excess.append(between - room - 1e-9 * np.maximum(st.gap, 0))
     least, doubt = np.full(len(st.cost), Long(np.inf)), np.zeros(len(st.cost), Long)
     np.minimum.at(least, st.slack[~hard], z[~hard])
@@ -166,7 +166,9 @@ def resolved_gamma(gamma, X, weights):
         return 1.0 / X.shape[1]
     if gamma != "scale":
         return float(gamma)
+    if np.ptp(X) == 0:
+        return 1.0
     share = np.asarray(weights, Long)[:, None] / (np.sum(weights, dtype=Long) * X.shape[1])
     X = np.asarray(X, Long)
     variance = (share * (X - (share * X).sum()) ** 2).sum()
-    return float(1 / (X.shape[1] * variance)) if variance > 0 else 1.0
+    return float(1 / (X.shape[1] * variance))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from referee.conic_form import ConicForm, Units
+from referee.newton import polished
 from referee.objective import Long, evaluate
 
 
@@ -44,6 +45,9 @@ def optimum(st):
     for _ in range(3):
         answer = ConicForm(st, space.F, units).solve()
         best = _tighter(best, _judged(st, space, answer))
+        closer = polished(st, space.F, answer)
+        if closer is not None:
+            best = _tighter(best, replace(_judged(st, space, closer), lower=-np.inf))  # the dual is not recomputed
         if best.width <= 1e-9 or not np.isfinite(best.upper) or answer.is_ray:
             break
         largest = float(np.abs(answer.w).max(initial=0.0))

@@ -4,15 +4,21 @@ Easy data would prove little: there are more columns than rows, duplicates, cons
 of magnitude, scales from 1e-8 to 1e8, shifts, and prices of slack from 1e-6 to 1e8 and infinite.
 """
 
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 
 import hullrank
-
-# The estimators that know loss="logistic"; for the others that draw falls back to the hinge.
-LOGISTIC = frozenset({"ConvexHullRanker", "FixedMarginClassifier", "SwappedPairsRanker", "SampledPairsRanker"})
+from referee.random_data import (
+    keep_classes,
+    random_queries,
+    random_rows,
+    random_size,
+    random_targets,
+    random_weights,
+)
 
 NAMES = (
     "ConvexHullRanker",
@@ -24,6 +30,12 @@ NAMES = (
     "LinearRelaxationRanker",
 )
 _SHARES = (0.34, 0.24, 0.08, 0.08, 0.14, 0.07, 0.05)
+
+
+def knows_logistic(name):
+    """Whether the estimator takes loss="logistic"; where it does not, that draw falls back to the hinge."""
+    accepted = getattr(hullrank, name)._parameter_constraints.get("loss", [])
+    return any("logistic" in getattr(options, "options", ()) for options in accepted)
 
 
 @dataclass(frozen=True)
@@ -60,7 +72,9 @@ class Case:
             extra["qid"] = self.qid
         X, model = sp.csr_array(self.X) if self.is_sparse else self.X, self.model()
         if self.params.get("warm_start") and np.isfinite(self.params["C"]):
-            model.set_params(C=self.params["C"] / 7).fit(X, self.y, **extra).set_params(C=self.params["C"])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model.set_params(C=self.params["C"] / 7).fit(X, self.y, **extra).set_params(C=self.params["C"])
         return model.fit(X, self.y, **extra)
 
     def __str__(self):
@@ -75,37 +89,28 @@ def random_case(seed, only=None, large=False):
     rng = np.random.default_rng([16, seed])
     name = str(rng.choice(NAMES, p=_SHARES))
     name = only or name
-    traits = {}
+    traits = {"large": True} if large else {}
     wants_kernel = name != "LinearRelaxationRanker" and rng.random() < 0.4
-    m, n = _size(rng, name, wants_kernel, large)
-    X, signal = _rows(rng, m, n, traits)
-    y, edges, order = _targets(rng, name, signal, traits)
-    weights = _weights(rng, m, traits) if name != "SampledPairsRanker" else None
-    X, weights = _keep_classes(X, y, weights)
-    params = _parameters(rng, name, X, y, traits)
+    m, n = random_size(rng, name, wants_kernel, large)
+    X, signal = random_rows(rng, m, n, traits)
+    y, edges, order = random_targets(rng, name, signal, traits)
+    weights = random_weights(rng, m, traits) if name != "SampledPairsRanker" else None
+    weights = keep_classes(y, weights)
+    params = _parameters(rng, name, X, y)
     if order is not None and edges is None:
         params["order"] = order
     qid = None
     if "Pairs" in name or "Relaxation" in name:
-        qid = _queries(rng, y, weights) if rng.random() < 0.4 else None
+        qid = random_queries(rng, y, weights) if rng.random() < 0.4 else None
     if name != "LinearRelaxationRanker":
-        X = _kernel(rng, params, X, wants_kernel, traits)
+        X = _kernel(rng, params, X, wants_kernel)
     if name == "ConvexHullRanker":
         _hull_choices(rng, params)
     _rare_choices(np.random.default_rng([16, seed, 1]), name, params)
+    if len(X) > 1000:  # the referee would have to write down the whole kernel
+        params.pop("approximation", None)
     is_sparse = params.get("kernel") != "precomputed" and rng.random() < 0.1
     return Case(seed, name, params, X, y, weights, qid, is_sparse, edges, traits)
-
-
-def _size(rng, name, has_kernel, large):
-    """Rows and columns; large sizes reach what solvers do only there: samples of rows, caches, pairs never listed."""
-    m = int(rng.integers(6, 41))
-    n = int(rng.integers(m + 1, 61)) if rng.random() < 0.25 else int(rng.integers(1, 9))
-    if not large:
-        return m, n
-    if "Pairs" in name or "Relaxation" in name:
-        return 380 + 3 * m, min(n, 6)
-    return (150 + 5 * m, min(n, 5)) if has_kernel else (1000 + 150 * m, min(n, 12))
 
 
 def _rare_choices(rng, name, params):
@@ -119,83 +124,8 @@ def _rare_choices(rng, name, params):
         params["warm_start"] = True
 
 
-def _rows(rng, m, n, traits):
-    """Rows with odd columns, duplicates, scale and shift; and a signal that the targets follow."""
-    X = rng.normal(size=(m, n))
-    if rng.random() < 0.2:
-        X = np.round(X * 2)
-    signal = X @ (rng.normal(size=n) / np.sqrt(n))
-    if rng.random() < 0.2:
-        X[:, rng.integers(n)] = float(rng.choice([0.0, 1.0, 3.7]))
-        traits["constant"] = True
-    if n > 1 and rng.random() < 0.15:
-        X[:, rng.integers(n)] = X[:, rng.integers(n)]
-        traits["collinear"] = True
-    if rng.random() < 0.2:
-        X[rng.integers(m, size=m // 3)] = X[rng.integers(m, size=m // 3)]
-        traits["duplicates"] = True
-    if rng.random() < 0.15:
-        X = X * 10.0 ** rng.uniform(-4, 4, n)
-        traits["columns"] = "scaled apart"
-    if rng.random() < 0.3:
-        X = X + rng.normal(size=n) * 10.0 ** rng.uniform(0, 6)
-        traits["shift"] = True
-    if rng.random() < 0.4:
-        scale = 10.0 ** rng.uniform(-8, 8)
-        X = X * scale
-        traits["scale"] = f"{scale:.0e}"
-    return X, signal
-
-
-def _targets(rng, name, signal, traits):
-    """Targets that follow the signal up to noise; for hull ranking also a graph between the classes, or its name."""
-    m = len(signal)
-    noise = float(rng.choice([0.0, 0.3, 3.0]))
-    traits["noise"] = noise
-    latent = signal + noise * signal.std() * rng.normal(size=m)
-    ranks = np.argsort(np.argsort(latent, kind="stable"))
-    if rng.random() < 0.1 and name in ("SwappedPairsRanker", "SampledPairsRanker"):
-        return np.round(latent, 1) if np.ptp(np.round(latent, 1)) > 0 else ranks, None, None
-    most = min(6, m // 2)
-    K = int(rng.integers(2, most + 1)) if rng.random() < 0.9 else min(m // 2, 12)
-    cuts = np.sort(rng.choice(np.arange(1, m), K - 1, replace=False))
-    y = np.digitize(ranks, cuts)
-    kind = rng.random()
-    if name != "ConvexHullRanker" or kind < 0.5:
-        return y, None, "chain" if name == "ConvexHullRanker" else None
-    if kind < 0.65:
-        return y, None, "full"
-    label = rng.permutation(K)  # an acyclic graph: edges go up in a hidden order, whatever the labels
-    pairs = [(a, b) for a in range(K) for b in range(a + 1, K)]
-    drawn = [pair for pair in pairs if rng.random() < 0.5] or [pairs[int(rng.integers(len(pairs)))]]
-    return label[y], tuple((int(label[a]), int(label[b])) for a, b in drawn), "graph"
-
-
-def _weights(rng, m, traits):
-    kind = rng.choice(["none", "near 1", "counts", "twelve orders", "zeros"], p=[0.45, 0.15, 0.1, 0.2, 0.1])
-    if kind == "none":
-        return None
-    traits["weights"] = str(kind)
-    if kind == "near 1":
-        return rng.uniform(0.5, 2.0, m)
-    if kind == "counts":
-        return rng.integers(1, 5, m).astype(float)
-    if kind == "zeros":
-        return rng.uniform(0.5, 2.0, m) * (rng.random(m) < 0.7)
-    return 10.0 ** rng.uniform(-6, 6, m)
-
-
-def _keep_classes(X, y, weights):
-    """No class loses all of its weight."""
-    if weights is not None:
-        weights = weights.copy()
-        for c in np.unique(y):
-            if not weights[y == c].any():
-                weights[np.argmax(y == c)] = 1.0
-    return X, weights
-
-
-def _parameters(rng, name, X, y, traits):
+def _parameters(rng, name, X, y):
+    """Everything but the kernel and what is peculiar to hull ranking."""
     params = {}
     if rng.random() < 0.25 and name != "LinearRelaxationRanker":
         params["tol"] = float(rng.choice([1e-3, 1e-8, 1e-10]))
@@ -209,7 +139,7 @@ def _parameters(rng, name, X, y, traits):
         return params | ({"C": float(10.0 ** rng.uniform(-2.5, 1))} if rng.random() < 0.4 else {})
     params["C"] = _price(rng, name, X)
     loss = str(rng.choice(["hinge", "squared_hinge", "logistic"], p=[0.4, 0.4, 0.2]))
-    if loss == "logistic" and (name not in LOGISTIC or np.isinf(params["C"])):
+    if loss == "logistic" and (np.isinf(params["C"]) or not knows_logistic(name)):
         loss = "hinge"
     params["loss"] = loss
     if name == "FixedMarginClassifier":
@@ -235,7 +165,7 @@ def _price(rng, name, X):
     return float(10.0 ** rng.uniform(-6, 8))
 
 
-def _kernel(rng, params, X, wanted, traits):
+def _kernel(rng, params, X, wanted):
     """Kernel parameters; a precomputed kernel takes the place of X."""
     if not wanted:
         if rng.random() < 0.08:
@@ -266,16 +196,7 @@ def _hull_choices(rng, params):
     if params["loss"] == "logistic":
         params["intervals"] = "proper"
     approximated, has_kernel = "approximation" in params, "kernel" in params
-    if not has_kernel and not approximated and params["loss"] != "logistic" and rng.random() < 0.25:
+    if not has_kernel and not approximated and rng.random() < 0.25:
         params["penalty"] = "l1"
     if has_kernel and not approximated and rng.random() < 0.3:
         params["norm"] = "coefficient"
-
-
-def _queries(rng, y, weights):
-    """Query numbers, at least one of which has two targets among its samples of positive weight."""
-    qid = rng.integers(0, max(2, len(y) // 8), len(y))
-    alive = np.ones(len(y), bool) if weights is None else weights > 0
-    low, high = np.flatnonzero(alive & (y == y[alive].min())), np.flatnonzero(alive & (y == y[alive].max()))
-    qid[high[0]] = qid[low[0]]
-    return qid
