@@ -203,7 +203,7 @@ class Gram:
         return kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
     def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
-        """Lines ``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients are free."""
+        """``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients cost nothing."""
         used, blocks = np.flatnonzero(coef), self.blocks(np.float64, rows)
         n = blocks.shape[1]
         product = np.zeros(n)
