@@ -109,7 +109,7 @@ def test_best_paths_are_those_of_all_walks():
         for _ in range(n):
             for a, b, gain, _ in arcs:
                 walks[:, b] = np.maximum(walks[:, b], walks[:, a] + gain)
-        cost, hop = best_paths(tuple(edges), tuple(gaps.tolist()), tuple(tight.tolist()), n)
+        cost, hop = best_paths(np.array(edges, dtype=np.int64).reshape(-1, 2), gaps, tight, n)
         np.testing.assert_allclose(cost, walks)
         for a, b in zip(*np.nonzero(np.isfinite(cost) & ~np.eye(n, dtype=bool)), strict=True):
             gained, at = 0.0, a

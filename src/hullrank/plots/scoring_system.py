@@ -4,9 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
 from hullrank.plots._style import FAINT, INK, VIOLATOR, class_colours, plain, short
-from hullrank.plots.placement import final_step
 
 
 class ScoringSystemDisplay:
@@ -49,7 +49,7 @@ class ScoringSystemDisplay:
         estimator : fitted estimator with ``score_table_``, or a pipeline that ends in one
         axes : sequence of two matplotlib Axes, default=None
         """
-        last = final_step(estimator)
+        last = unwrap(estimator).model
         if not hasattr(last, "score_table_"):
             raise HullrankError(
                 f"{type(last).__name__} has no score_table_; fit an ExactRanker(weights='integer') and pass that"

@@ -1,9 +1,9 @@
 """Exponentials of whole blocks in one compiled pass, as computing an rbf or laplacian kernel is little else.
 
 exp(x) = 2^n exp(f) with n the integer next to x / ln 2 and |f| <= ln 2 / 2. exp(f) is a polynomial in f, and 2^n is
-the float whose exponent bits hold n + bias (all bits 0, which is the number 0, for n = -bias). The relative error is at
-most that of the last bit plus half of the error from rounding x, which exponents of kernels have anyway. The loops are
-written to be vectorised: NumPy takes five times (float32) or twice (float64) as long.
+the float whose exponent bits hold n + bias (for n = -bias all bits are 0, which is the number 0). The relative error is
+at most that of the last bit plus half of the error from rounding x, which exponents of kernels have anyway. The loops
+are written to be vectorised: NumPy's minimum and exponential take five times (float32) or twice (float64) as long.
 """
 
 from math import factorial, log

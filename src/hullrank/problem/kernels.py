@@ -69,7 +69,8 @@ def kernel_matrix(
 class KernelBlocks:
     """Kernel values between X and Y, any rows at a time; what does not depend on the rows is prepared once.
 
-    ``compiled`` exponentials take a fifth (float32) or half (float64) of NumPy's time, but half a second to load.
+    With ``compiled``, exponentials are those of ``_exponentials``: faster than NumPy's, but loading Numba takes half a
+    second, so only solvers that need Numba anyway ask for them.
     """
 
     def __init__(
@@ -122,15 +123,18 @@ class KernelBlocks:
         """Whether compiled exponentials are the last step."""
         return self.compiled and self.kernel in ("rbf", "laplacian")
 
-    def fill(self, rows: Array | None, out: Array, *, raw: bool = False) -> None:
-        """Write the kernel values of ``rows`` of X (None: all) against Y into ``out``; ``raw``: only exponents."""
+    def fill(self, rows: Array | None, out: Array, *, only_exponents: bool = False) -> None:
+        """Write the kernel values of ``rows`` of X (None: all) against Y into ``out``.
+
+        With ``only_exponents`` the last step is left out: the exponential of what is written is the kernel value.
+        """
         step = max(1, _BLOCK_BYTES // (out.itemsize * max(1, self.shape[1])))
         for start in range(0, len(out), step):
             end = start + step
             left = self._left[start:end] if rows is None else _rows_of(self._left, rows[start:end])
-            self._fill(out[start:end], left, raw)
+            self._fill(out[start:end], left, only_exponents)
 
-    def _fill(self, block: Array, left: Any, raw: bool) -> None:
+    def _fill(self, block: Array, left: Any, only_exponents: bool) -> None:
         if self.kernel == "precomputed":
             block[...] = left
         elif callable(self.kernel):
@@ -141,15 +145,16 @@ class KernelBlocks:
                 _measure(block, left, self._right, self.kernel, self.gamma)
             else:
                 _multiply(block, left, self._right)
-            if not raw:
+            if not only_exponents:
                 _shape_values(block, self.kernel, self.degree, self.coef0, self.compiled)
 
 
 @dataclass(frozen=True)
 class Gram:
-    """The kernel matrix of training samples, as a promise: X (or the matrix itself) and the kernel's parameters.
+    """The kernel matrix of training samples, computed only where it is asked for.
 
-    For ``compiled`` see ``KernelBlocks``.
+    It consists of X (or the matrix itself, for "precomputed") and the parameters of the kernel. For ``compiled`` see
+    ``KernelBlocks``.
     """
 
     X: Any
@@ -223,7 +228,7 @@ class Gram:
         return kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
     def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
-        """``rows`` of the matrix (None: all) times ``coef``, in float64 and by blocks; zeros of it cost nothing."""
+        """``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients cost nothing."""
         used, blocks = np.flatnonzero(coef), self.blocks(np.float64, rows)
         n = blocks.shape[1]
         product = np.zeros(n)

@@ -79,13 +79,13 @@ class RowCache:
         if len(wanted) <= fresh:
             slots = np.arange(self.filled, self.filled + len(wanted))
             self.filled += len(wanted)
-            self.blocks.fill(wanted, self.values[slots[0] : self.filled], raw=self.blocks.exponential)
+            self.blocks.fill(wanted, self.values[slots[0] : self.filled], only_exponents=self.blocks.exponential)
         else:
             slots = np.append(np.arange(self.filled, self.capacity), self._evictable[: len(wanted) - fresh])
             self._evictable, self.filled = self._evictable[len(wanted) - fresh :], self.capacity
             self.slot[self.owner[slots[fresh:]]] = -1
             rows = np.empty((len(wanted), len(self.slot)), dtype=np.float32)
-            self.blocks.fill(wanted, rows, raw=self.blocks.exponential)
+            self.blocks.fill(wanted, rows, only_exponents=self.blocks.exponential)
             self.values[slots] = rows
         self.owner[slots], self.slot[wanted] = wanted, slots
         self.pending[slots] = self.blocks.exponential

@@ -190,6 +190,20 @@ def _set_goals(row: Array, k: Array, v: Array, low: Array, high: Array, offset: 
 
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
+def close_paths(cost: Array, hop: Array) -> None:
+    """The algorithm of Floyd and Warshall, for largest gains: from single arcs to best paths, in place."""
+    n = cost.shape[0]
+    for k in range(n):
+        for a in range(n):
+            x = cost[a, k]
+            if x > -FAR:
+                for b in range(n):
+                    if x + cost[k, b] > cost[a, b] + 1e-12:
+                        cost[a, b] = x + cost[k, b]
+                        hop[a, b] = hop[a, k]
+
+
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, last: Array, base: Array, sign: Array,
         edges: Array, order: Array, path_cost: Array, hop: Array, v: Array, low: Array, high: Array, offset: Array,
         partner: Array, rising: Array, falling: Array, diagonal: Array, charge: Array, score: Array, curvature: Array,

@@ -1,4 +1,4 @@
-"""Where sequential minimal optimisation starts: a feasible point of the dual, or the end of an earlier solve."""
+"""Where the kernel solver starts: a feasible point of the dual problem, or the solution of an earlier solve."""
 
 from dataclasses import dataclass
 
@@ -14,12 +14,15 @@ from hullrank.solvers._smo_state import SmoState, is_hinge
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
-_KINK = 1e-3  # of the mean violation: rows nearer to their kink may have any multiplier
+_KINK = 1e-3  # rows that are nearer to the kink of the hinge than this share of the mean distance count as at the kink
 
 
 @dataclass(frozen=True)
 class Start:
-    """Multipliers divided by their cost, order multipliers divided by C, and rho: they hardly depend on C."""
+    """A warm start: multipliers divided by the cost of their row, order multipliers divided by C, and rho.
+
+    Divided so, they change little with C.
+    """
 
     shares: Floats
     order_shares: Floats
@@ -27,10 +30,10 @@ class Start:
 
 
 def feasible_start(problem: IntervalProblem, layout: RowLayout) -> Start:
-    """All rows of a group at one share z_g of their cost, the largest z as small as can be (a linear program).
+    """All rows of group g at the same share z_g of their cost, with the largest z as small as possible.
 
-    Problems without a linear term start at 0; those with one need sums F of alpha that carry it,
-    linear + N'(F, t) = 0.
+    Problems with a linear term need it: their sums F of alpha per group and order multipliers t must satisfy
+    linear + N'(F, t) = 0 with the incidence matrix N, which is a linear programme. Other problems start at 0.
     """
     cost = np.add.reduceat(layout.row_cost, layout.group_starts[:-1])
     n_groups, n_edges, n = problem.n_groups, len(problem.up), len(problem.linear)
@@ -57,10 +60,11 @@ def feasible_start(problem: IntervalProblem, layout: RowLayout) -> Start:
 
 
 def start_from_solution(problem: IntervalProblem, samples: Samples, coef: Floats, theta: Floats, gram: Gram) -> Start:
-    """The multipliers that kernel coefficients and thresholds tell.
+    """The multipliers that belong to kernel coefficients and thresholds.
 
-    Shares alpha / cost of the rows are 2 * slack (squared charge); 1 beyond the kink, 0 before it, and at the kink what
-    is left of the sample's kernel coefficient, sum of sign * alpha (hinge).
+    With the squared hinge the share alpha / cost of a row is 2 * slack. With the hinge it is 1 where the row has slack
+    and 0 where it has room. Rows at the kink share equally in what the others leave of the kernel coefficient of their
+    sample, which is the sum of sign * alpha over its rows.
     """
     scores = gram.times(coef)
     layout = lay_out(problem, samples.starts, samples.weights[samples.rows])

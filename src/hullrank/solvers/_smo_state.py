@@ -1,6 +1,6 @@
 """The variables of sequential minimal optimisation (SMO): multipliers and scores of an interval problem."""
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ class SmoState:
         self._peak, self._worst = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
         self._members, self._direction = np.zeros(loops.MOST_MEMBERS, np.int64), np.zeros(loops.MOST_MEMBERS)
         self.counts, self.numbers = np.zeros(4, dtype=np.int64), np.zeros(5)
+        self._tight: bytes | None = None  # which order multipliers were positive when paths were last found
         if problem.has_rho:
             weight = 10.0 * float(self.diagonal.mean())
             self.numbers[loops.WEIGHT], self.rho = weight, -weight * problem.linear[-1]
@@ -105,8 +106,10 @@ class SmoState:
 
     def _find_paths(self) -> None:
         """Bring the paths between thresholds up to date; they depend on which order multipliers are positive."""
-        edges, tight = tuple(map(tuple, self.edges.tolist())), tuple((self.order > 0).tolist())
-        self.path_cost, self.hop = best_paths(edges, tuple(self.gap.tolist()), tight, self.problem.n_thresholds)
+        tight = (self.order > 0).tobytes()
+        if tight != self._tight:
+            self._tight = tight
+            self.path_cost, self.hop = best_paths(self.edges, self.gap, self.order > 0, self.problem.n_thresholds)
 
     @cached_property
     def row_sign(self) -> Floats:
@@ -196,28 +199,21 @@ class SmoState:
         return np.bincount(self.layout.row_sample, self.v, len(self.scores)).astype(np.float64, copy=False)
 
 
-@lru_cache(maxsize=32)
-def best_paths(
-    edges: tuple[tuple[int, int], ...], gaps: tuple[float, ...], tight: tuple[bool, ...], n: int
-) -> tuple[Floats, Ints]:
-    """Largest gain of a path from threshold a to threshold b, and the first order constraint on it; not to be changed.
+def best_paths(edges: Ints, gaps: Floats, tight: NDArray[np.bool_], n: int) -> tuple[Floats, Ints]:
+    """Largest gain of a path from threshold a to threshold b, and the first order constraint on it.
 
     Passing an order constraint from its upper to its lower threshold gains its gap. The way back, which is open while
-    the constraint is tight (its multiplier is positive), loses the gap. This is the algorithm of Floyd and Warshall.
+    the constraint is tight (its multiplier is positive), loses the gap.
     """
     cost, hop = np.full((n, n), -np.inf), np.full((n, n), -1, dtype=np.int64)
     np.fill_diagonal(cost, 0.0)
-    for e, ((up, low), gap) in enumerate(zip(edges, gaps, strict=True)):
-        if gap > cost[up, low]:
-            cost[up, low], hop[up, low] = gap, e
-        if tight[e] and -gap > cost[low, up]:
-            cost[low, up], hop[low, up] = -gap, e
-    for k in range(n if len(edges) else 0):
-        through = np.add.outer(cost[:, k], cost[k])
-        better = through > cost + 1e-12
-        if better.any():
-            np.copyto(cost, through, where=better)
-            np.copyto(hop, hop[:, k, None], where=better)
+    by_gap = np.argsort(gaps, kind="stable")  # of several constraints between two thresholds the best is set last
+    back = by_gap[::-1][tight[by_gap[::-1]]]
+    up, low = edges.T
+    cost[up[by_gap], low[by_gap]], hop[up[by_gap], low[by_gap]] = gaps[by_gap], by_gap
+    cost[low[back], up[back]], hop[low[back], up[back]] = -gaps[back], back
+    if len(edges):
+        loops.close_paths(cost, hop)
     return cost, hop
 
 
