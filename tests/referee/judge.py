@@ -204,7 +204,7 @@ def _judge_status(verdict, model, allowed, warned):
     certificate = model.certificate_
     primal, dual, floor = float(certificate.primal), float(certificate.dual), float(certificate.floor)
     tol, largest = getattr(model, "tol", 1e-9), max(abs(primal), abs(dual))
-    if floor > max(largest, allowed) and largest > 0:
+    if floor > max(largest, allowed * (1 + EXACT)) and largest > 0:
         verdict.fail("floor", f"floor {floor:.3g} above the objective {largest:.3g} (allowed {allowed:.3g})")
     scale = max(largest, min(floor, allowed))
     gap = (primal - dual) / scale if scale > 0 else 0.0
