@@ -131,7 +131,7 @@ def serve(trick):
 
 def main(problems, turns):
     """Print one line per trick with a ratio per problem; ``problems`` are pairs of a name and C."""
-    print(f"{'CPU time without, over with':<30}" + "".join(f"{f'{name} C={C:g}':>20}" for name, C in problems))
+    print(f"{'CPU time without, over with':<30}" + "".join(f"{f'{name} C={C:g}':>24}" for name, C in problems))
     with tempfile.TemporaryDirectory() as root:
         whole = Variant(None, f"{root}/whole")
         for number, trick in enumerate(TRICKS):
@@ -143,7 +143,7 @@ def main(problems, turns):
                 ratios.append(without / with_)
             lacking.close()
             verdict = "" if max(ratios) >= WORTH else "   earns less than 10%"
-            print(f"{trick:<30}" + "".join(f"{ratio:>20.2f}" for ratio in ratios) + verdict, flush=True)
+            print(f"{trick:<30}" + "".join(f"{ratio:>24.2f}" for ratio in ratios) + verdict, flush=True)
         whole.close()
 
 

@@ -142,7 +142,8 @@ def threads():
 def ablation(repeat):
     import ablation_kernel
 
-    problems = [("synthetic:2000", 1.0), ("synthetic:2000", 10.0), ("two-classes:8000", 1.0), ("synthetic:8000", 1.0)]
+    problems = [("synthetic:2000", 1.0), ("synthetic:2000", 10.0), ("two-classes:8000", 1.0)]
+    problems += [("synthetic:8000", 1.0), ("synthetic:8000", 10.0)]
     if "HULLRANK_DATA" in os.environ:
         problems += [("stock.csv", 100.0), ("abalone.csv", 100.0)]
     ablation_kernel.main(problems, repeat)

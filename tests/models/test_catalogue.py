@@ -9,7 +9,15 @@ import pytest
 import hullrank
 from hullrank.models.catalogue import CATALOGUE
 
-CHARGES = {"hinge": lambda y: y, "squared hinge": np.square, "0-1": lambda y: (y > 0).astype(float)}
+CHARGES = {
+    "hinge": lambda v: np.maximum(v, 0),
+    "squared hinge": lambda v: np.maximum(v, 0) ** 2,
+    "logistic": lambda v: np.logaddexp(0, v),
+    "0-1": lambda v: (v > 0).astype(float),
+}
+
+
+PROVEN = [method for method in CATALOGUE if method.graph != "random pairs" and not method.rival]
 
 
 @pytest.fixture(scope="module")
@@ -23,17 +31,18 @@ def data():
 def class_objective(method, model, X, codes, C):
     """Charges of the samples of every class for missing its interval, whose ends the model places."""
     s, intervals = X @ model.coef_, model.intervals_
-    lower, upper = np.maximum(0, intervals[codes, 0] - s), np.maximum(0, s - intervals[codes, 1])
+    lower, upper = intervals[codes, 0] - s, s - intervals[codes, 1]
     charge = CHARGES[method.charge]
     if method.slack == "per sample":
         return C * charge(np.maximum(lower, upper)).sum()
     if method.slack == "per side":
-        return C * (charge(lower).sum() + charge(upper).sum())
-    total, half = 0.0, 0.5 if method.slack == "per edge" else 1.0
+        return C * (charge(lower[np.isfinite(lower)]).sum() + charge(upper[np.isfinite(upper)]).sum())
+    half = 0.0 if method.charge == "logistic" else 0.5 if method.slack == "per edge" else 1.0
+    total = 0.0
     for j, b in enumerate(model.thresholds_):
         above = codes > j if method.slack == "per threshold" else codes == j + 1
         below = codes <= j if method.slack == "per threshold" else codes == j
-        total += charge(np.maximum(0, half - (s[above] - b))).sum() + charge(np.maximum(0, half - (b - s[below]))).sum()
+        total += charge(half - (s[above] - b)).sum() + charge(half - (b - s[below])).sum()
     return C * total
 
 
@@ -47,7 +56,9 @@ def margin_term(method, model, N):
 
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.CollapsedRankingWarning")
 @pytest.mark.parametrize(
-    "method", [method for method in CATALOGUE if method.graph != "random pairs"], ids=lambda method: method.name
+    "method",
+    [method for method in CATALOGUE if method.graph != "random pairs" and not method.rival],
+    ids=lambda method: method.name,
 )
 def test_the_row_is_what_the_estimator_solves(method, data):
     X, score = data
@@ -58,7 +69,9 @@ def test_the_row_is_what_the_estimator_solves(method, data):
         N = 2 * 60 - np.sum(codes == 0) - np.sum(codes == 2)
         C = {"nu": 1 / N, "sum": getattr(model, "C_", None), "fixed": 1.0}[method.margin]
         value = margin_term(method, model, N) + class_objective(method, model, X, codes, C)
-        if method.margin != "sum":  # which has |w| <= 1 instead
+        if method.parameters.get("penalty") == "l1":
+            value += np.abs(model.coef_).sum()
+        elif method.margin != "sum":  # which has |w| <= 1 instead
             value += 0.5 * model.coef_ @ model.coef_
         assert model.certificate_.primal == pytest.approx(value, rel=1e-6)
         return
@@ -69,5 +82,23 @@ def test_the_row_is_what_the_estimator_solves(method, data):
     if method.charge == "0-1":
         assert model.certificate_.value == pytest.approx(np.mean(s[i] > s[j]))
     else:
-        value = 0.5 * model.coef_ @ model.coef_ + CHARGES[method.charge](np.maximum(0, 1 - s[i] + s[j])).mean()
+        value = (
+            0.5 * model.coef_ @ model.coef_ + CHARGES[method.charge]((method.charge != "logistic") - s[i] + s[j]).mean()
+        )
         assert model.certificate_.primal == pytest.approx(value, rel=1e-9)
+
+
+def test_the_command_knows_the_methods_of_the_catalogue():
+    from hullrank.cli.methods import known_methods
+
+    named = [method for method in CATALOGUE if method.command is not None]
+    assert known_methods() == [method.command for method in named]
+    assert all(method.purpose for method in named)
+
+
+def test_the_documentation_has_the_table_of_the_catalogue():
+    from pathlib import Path
+
+    page = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
+    for method in CATALOGUE:
+        assert f"| {method.name} | {method.source} | `{method.estimator}` |" in page

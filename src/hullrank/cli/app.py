@@ -209,6 +209,7 @@ def certify(
     qid: Qid = None,
     weights: Weights = None,
     decimal: Decimal = None,
+    tol: Annotated[float, typer.Option(min=0, help="Relative gap that must hold, whatever the file says.")] = 1e-6,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for the proof of an exact model.")] = None,
     json: Json = False,
 ) -> None:
@@ -219,7 +220,7 @@ def certify(
     from hullrank.cli.certify import run_certify
 
     options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
-    run_certify(model, data, **options, time_limit=time_limit, as_json=json)
+    run_certify(model, data, **options, tol=tol, time_limit=time_limit, as_json=json)
 
 
 @app.command()

@@ -17,6 +17,7 @@ def run_certify(
     qid: str | None,
     weights: str | None,
     decimal: str | None,
+    tol: float,
     time_limit: float | None,
     as_json: bool,
 ) -> None:
@@ -38,7 +39,7 @@ def run_certify(
     given = {"sample_weight": data.weights, "qid": data.qid}
     taken = {name: values for name, values in given.items() if values is not None and has_fit_parameter(step, name)}
     with working(f"certifying {type(step).__name__} on {len(data):,} rows"):
-        verdict = certify(step, X, model.target(data), time_limit=time_limit, **taken)
+        verdict = certify(step, X, model.target(data), tol=tol, time_limit=time_limit, **taken)
     facts = {**verdict.facts, "certified": verdict.holds}
     if as_json:
         print_json(facts)

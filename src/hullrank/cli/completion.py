@@ -4,12 +4,12 @@ import os
 import shlex
 from pathlib import Path
 
-from hullrank.cli.methods import METHODS, PURPOSES, known_methods
+from hullrank.cli.methods import METHODS, known_methods
 
 
 def methods(incomplete: str) -> list[tuple[str, str]]:
     """Methods with what they are for."""
-    return [(name, PURPOSES.get(name, "")) for name in known_methods() if name.startswith(incomplete)]
+    return [(name, METHODS[name].purpose) for name in known_methods() if name.startswith(incomplete)]
 
 
 def lists_of_methods(incomplete: str) -> list[str]:
@@ -31,7 +31,7 @@ def settings(incomplete: str) -> list[str]:
     words = _line()
     named = [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-m", "--method")]
     method = named[-1] if named and named[-1] in METHODS else "hull"
-    known = parameters_of(METHODS[method][0])
+    known = parameters_of(METHODS[method].estimator)
     return [f"{p['parameter']}=" for p in known if p["parameter"].startswith(incomplete)]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import hullrank
 from hullrank.cli.console import out, print_json, say, table
-from hullrank.cli.methods import METHODS, PURPOSES, check_method, known_methods
+from hullrank.cli.methods import METHODS, check_method, known_methods
 
 # Parameters that the command sets itself, or that mean nothing to it.
 _NOT_BY_SET = {"order": "by --order or --edges", "classes": "by --order"}
@@ -26,13 +26,14 @@ def run_methods(method: str | None, *, as_json: bool) -> None:
         _list(as_json)
         return
     check_method(method)
-    estimator, preset = METHODS[method]
+    row = METHODS[method]
+    estimator, preset = row.estimator, dict(row.parameters)
     parameters = [p for p in parameters_of(estimator) if p["parameter"] not in preset]
     if as_json:
-        facts = {"method": method, "for": PURPOSES.get(method), "estimator": estimator, "with": preset}
+        facts = {"method": method, "for": row.purpose, "estimator": estimator, "with": preset}
         print_json({**facts, "parameters": parameters})
         return
-    say(f"{method}: {PURPOSES.get(method, '')}", "bold")
+    say(f"{method}: {row.purpose}", "bold")
     say(f"In Python {estimator}({', '.join(f'{name}={value!r}' for name, value in preset.items())})\n")
     rows = [
         (p["parameter"], p["default"], _NOT_BY_SET.get(p["parameter"], p["values"]), p["meaning"]) for p in parameters
@@ -43,9 +44,9 @@ def run_methods(method: str | None, *, as_json: bool) -> None:
 def _list(as_json: bool) -> None:
     known = {name: METHODS[name] for name in known_methods()}
     if as_json:
-        print_json([{"method": name, "for": PURPOSES.get(name), "estimator": cls} for name, (cls, _) in known.items()])
+        print_json([{"method": name, "for": row.purpose, "estimator": row.estimator} for name, row in known.items()])
         return
-    rows = [(name, PURPOSES.get(name, ""), cls) for name, (cls, _) in known.items()]
+    rows = [(name, row.purpose, row.estimator) for name, row in known.items()]
     out.print(table("Methods", ("name", "for", "in Python"), rows, left=3))
     say("\n`hullrank methods NAME` shows the parameters of one")
 

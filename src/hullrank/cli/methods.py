@@ -7,43 +7,14 @@ from typing import Any
 import hullrank
 from hullrank.cli.wording import did_you_mean
 from hullrank.exceptions import HullrankError
+from hullrank.models.catalogue import commands
 
-METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "hull": ("ConvexHullRanker", {}),
-    "hull-edges": ("ConvexHullRanker", {"slack": "edge"}),
-    "hull-l1": ("ConvexHullRanker", {"penalty": "l1"}),
-    "fixed-margin": ("FixedMarginClassifier", {}),
-    "all-thresholds": ("FixedMarginClassifier", {"thresholds": "all"}),
-    "nu-margin": ("NuMarginClassifier", {}),
-    "sum-of-margins": ("SumOfMarginsClassifier", {}),
-    "swapped-pairs": ("SwappedPairsRanker", {}),
-    "sampled-pairs": ("SampledPairsRanker", {}),
-    "exact": ("ExactRanker", {}),
-    "prank": ("PRank", {}),
-    "rankboost": ("RankBoost", {}),
-}
-
-
-# What every method is for, in one line.
-PURPOSES: dict[str, str] = {
-    "hull": "grades in any order, also a partial one; the place of every grade on the score line",
-    "hull-edges": "the same, with a slack for every edge of the order; for partial orders with noise",
-    "hull-l1": "the same with few features: most weights are exactly zero",
-    "fixed-margin": "grades in one line, each cut from its neighbours by a margin of 1",
-    "all-thresholds": "the same, but a row pays at every threshold on the wrong side: large errors cost more",
-    "nu-margin": "grades in one line; nu bounds the share of rows within the margin",
-    "sum-of-margins": "grades in one line, with a margin of its own between every two of them",
-    "swapped-pairs": "numbers, grades or queries: as few wrongly ranked pairs as possible, over all pairs",
-    "sampled-pairs": "the same over a few random pairs of every row",
-    "exact": "small data: the best possible pair accuracy itself, proven by search",
-    "prank": "a perceptron for grades, one pass after the other; for comparison",
-    "rankboost": "boosted stumps: bends that a weighted sum cannot follow; for comparison",
-}
+METHODS = commands()
 
 
 def known_methods() -> list[str]:
     """Methods that this installation has."""
-    return [name for name, (cls, _) in METHODS.items() if cls in hullrank._HOME]
+    return [name for name, method in METHODS.items() if method.estimator in hullrank._HOME]
 
 
 def check_method(method: str) -> None:
@@ -55,7 +26,7 @@ def check_method(method: str) -> None:
 
 def is_slow(method: str) -> bool:
     """Whether a fit may take a minute on data of any size."""
-    return METHODS[method][0] == "ExactRanker"
+    return METHODS[method].estimator == "ExactRanker"
 
 
 def takes(method: str, name: str) -> bool:
@@ -74,7 +45,7 @@ def build(method: str, settings: dict[str, Any], *, sparse: bool, forms: dict[st
     estimator = _class(method)
     known = inspect.signature(estimator).parameters
     seed = {"random_state": 0} if "random_state" in known else {}
-    parameters = {**seed, **METHODS[method][1], **settings}
+    parameters = {**seed, **METHODS[method].parameters, **settings}
     unknown = next((name for name in parameters if name not in known), None)
     if unknown is not None:
         hint = did_you_mean(unknown, known) or f"; it has {', '.join(known)}"
@@ -105,4 +76,4 @@ def _value(text: str) -> Any:
 
 def _class(method: str) -> Any:
     check_method(method)
-    return getattr(hullrank, METHODS[method][0])
+    return getattr(hullrank, METHODS[method].estimator)

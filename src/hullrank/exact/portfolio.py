@@ -17,6 +17,7 @@ from hullrank.exact.statement import Statement
 from hullrank.exceptions import HullrankError
 from hullrank.problem.certificate import Status
 from hullrank.problem.exact_certificate import ExactCertificate
+from hullrank.solvers.base import Solver, register
 
 __all__ = ["METHODS", "ExactSolution", "solve_exact"]
 
@@ -148,3 +149,6 @@ def _stopped(clock: Clock) -> Status:
     if clock.left <= 0:
         return Status.MAX_CELLS
     return Status.TIME_LIMIT if clock.elapsed >= clock.seconds else Status.STALLED
+
+
+register(Solver("exact search", "exact", solve_exact))

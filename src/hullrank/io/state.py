@@ -45,6 +45,7 @@ _RECORDS = {
     "LinearState": "hullrank.baselines._perceptron",
     "KernelState": "hullrank.baselines._perceptron",
 }
+_RETIRED = {"Certificate": ("scope",)}  # fields of records in files of earlier formats
 _ONLY_FOR_REFITTING = ("_warm",)
 _SPARSE = ("csr_matrix", "csc_matrix", "csr_array", "csc_array")
 _ATTRIBUTE = re.compile(r"_?[A-Za-z][A-Za-z0-9_]{0,80}\Z", re.ASCII)
@@ -179,7 +180,8 @@ class Reader:
         if tree["class"] not in _RECORDS:
             raise ModelFileError(f"it holds a record of the unknown class {str(tree['class'])[:40]!r}")
         kind = getattr(import_module(_RECORDS[tree["class"]]), tree["class"])
-        return kind(**{key: self.decode(value) for key, value in tree["fields"].items()})
+        retired = _RETIRED.get(tree["class"], ())
+        return kind(**{key: self.decode(value) for key, value in tree["fields"].items() if key not in retired})
 
     def _estimator(self, tree: Any) -> Any:
         kind = estimator_class(tree["class"])

@@ -22,7 +22,7 @@ The arguments of ``smo`` (m samples, R rows; a segment is a range of samples who
   threshold, first, last, base, sign      per segment: its threshold, its samples first..last-1 (sample k has the row
                             base + k), and the sign of its rows, which is used only with rho
   edges, order              per order constraint: upper and lower threshold, multiplier
-  path_cost, hop            per pair of thresholds: see ``_smo_state.best_paths``
+  path_cost, hop            per pair of thresholds: see ``_smo_state.Paths``
   v, low, high, offset, partner           per row: multiplier, its box, sign * offset, row that shares the slack (or -1)
   rising, falling           per row, float32: the goal if the row may rise (else -FAR), and if it may fall (else FAR)
   diagonal, charge, score   per sample, float64

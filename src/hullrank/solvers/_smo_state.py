@@ -46,6 +46,7 @@ class SmoState:
         self._peak, self._worst = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
         self._members, self._direction = np.zeros(loops.MOST_MEMBERS, np.int64), np.zeros(loops.MOST_MEMBERS)
         self.counts, self.numbers = np.zeros(4, dtype=np.int64), np.zeros(5)
+        self._paths = Paths(self.edges, self.gap, n)
         self._tight: bytes | None = None  # which order multipliers were positive when paths were last found
         if problem.has_rho:
             weight = 10.0 * float(self.diagonal.mean())
@@ -109,7 +110,7 @@ class SmoState:
         tight = (self.order > 0).tobytes()
         if tight != self._tight:
             self._tight = tight
-            self.path_cost, self.hop = best_paths(self.edges, self.gap, self.order > 0, self.problem.n_thresholds)
+            self.path_cost, self.hop = self._paths.best(self.order > 0)
 
     @cached_property
     def row_sign(self) -> Floats:
@@ -199,22 +200,31 @@ class SmoState:
         return np.bincount(self.layout.row_sample, self.v, len(self.scores)).astype(np.float64, copy=False)
 
 
-def best_paths(edges: Ints, gaps: Floats, tight: NDArray[np.bool_], n: int) -> tuple[Floats, Ints]:
-    """Largest gain of a path from threshold a to threshold b, and the first order constraint on it.
+class Paths:
+    """Best paths between thresholds through order constraints.
 
     Passing an order constraint from its upper to its lower threshold gains its gap. The way back, which is open while
     the constraint is tight (its multiplier is positive), loses the gap.
     """
-    cost, hop = np.full((n, n), -np.inf), np.full((n, n), -1, dtype=np.int64)
-    np.fill_diagonal(cost, 0.0)
-    by_gap = np.argsort(gaps, kind="stable")  # of several constraints between two thresholds the best is set last
-    back = by_gap[::-1][tight[by_gap[::-1]]]
-    up, low = edges.T
-    cost[up[by_gap], low[by_gap]], hop[up[by_gap], low[by_gap]] = gaps[by_gap], by_gap
-    cost[low[back], up[back]], hop[low[back], up[back]] = -gaps[back], back
-    if len(edges):
-        loops.close_paths(cost, hop)
-    return cost, hop
+
+    def __init__(self, edges: Ints, gaps: Floats, n: int) -> None:
+        self._edges, self._gaps = edges, gaps
+        self._by_gap = np.argsort(-gaps, kind="stable")
+        self._cost, self._hop = np.full((n, n), -np.inf), np.full((n, n), -1, dtype=np.int64)
+        np.fill_diagonal(self._cost, 0.0)
+        forward = self._by_gap[::-1]  # of several constraints between two thresholds the best is set last
+        up, low = edges[forward].T
+        self._cost[up, low], self._hop[up, low] = gaps[forward], forward
+
+    def best(self, tight: NDArray[np.bool_]) -> tuple[Floats, Ints]:
+        """Largest gain of a path from threshold a to threshold b, and the first order constraint on it."""
+        cost, hop = self._cost.copy(), self._hop.copy()
+        if len(tight):
+            back = self._by_gap[tight[self._by_gap]]
+            up, low = self._edges[back].T
+            cost[low, up], hop[low, up] = -self._gaps[back], back
+            loops.close_paths(cost, hop)
+        return cost, hop
 
 
 def is_hinge(problem: IntervalProblem) -> bool:
