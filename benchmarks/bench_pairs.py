@@ -23,7 +23,11 @@ from sklearn.preprocessing import StandardScaler
 
 from hullrank import SwappedPairsRanker
 from hullrank.metrics import ndcg_score, swapped_pairs
-from hullrank.problem.pairs import C_from_liblinear, C_from_svm_rank, PairProblem, every_pair
+from hullrank.problem.charges import charge_named
+from hullrank.problem.pair_statement import PairStatement
+from hullrank.problem.pairs import C_from_liblinear, C_from_svm_rank, every_pair
+from hullrank.problem.statement import certificate
+from hullrank.solvers.base import Options
 from hullrank.solvers.pairs_newton import solve_pairs
 
 TARGETS = ("five ranks", "continuous")
@@ -48,7 +52,13 @@ def problem_data(m, n, targets):
 def state(X, y, C, loss):
     codes = np.unique(y, return_inverse=True)[1]
     _, pairs = every_pair(codes, np.zeros(len(y), dtype=np.int64), np.ones(len(y)))
-    return PairProblem(X, pairs, C, loss)
+    return PairStatement(X, pairs, C, charge_named(loss), np.arange(len(y)))
+
+
+def solved(statement, tol):
+    """Solve and grade, as ``fit`` does after its checks."""
+    solution = solve_pairs(statement, Options(tol))
+    return certificate(statement, statement.grade(solution.point, solution.evidence), solution, tol, 0.0), solution
 
 
 def bench_oracle(m):
@@ -73,21 +83,21 @@ def bench_solver(m, n=20, C=100.0):
     print(f"\nTo a certified gap, {m:,} x {n}, in units of one loss + gradient of that loss (bar: 25); memory beside X")
     for targets in TARGETS:
         X, y = problem_data(m, n, targets)
-        for loss in ("squared_hinge", "hinge"):
+        for loss in ("squared_hinge", "hinge", "logistic"):
             problem = state(X, y, C, loss)
-            scores = X @ solve_pairs(problem).coef
+            scores = X @ solve_pairs(problem, Options(1e-4)).point.coef
 
             def oracle(problem=problem, scores=scores, X=X):
-                return X.T @ problem.charge(problem.pairs.at(scores), 0.1).coef
+                return X.T @ problem.problem.charged(problem.pairs.at(scores), 0.1).coef
 
             unit = best_seconds(oracle)
             for tol in (1e-4, 1e-6):
-                seconds = best_seconds(lambda problem=problem, tol=tol: solve_pairs(problem, tol=tol), 3)
+                seconds = best_seconds(lambda problem=problem, tol=tol: solved(problem, tol), 3)
                 tracemalloc.start()
-                certificate = solve_pairs(problem, tol=tol).certificate
+                found = solved(problem, tol)[0]
                 extra = tracemalloc.get_traced_memory()[1] / X.nbytes
                 tracemalloc.stop()
-                gap = certificate.relative_gap
+                gap = found.relative_gap
                 print(
                     f"  {targets:12s} {loss:14s} tol {tol:.0e}: gap {gap:.1e} in {seconds:6.3f} s, "
                     f"{seconds / unit:5.1f} oracles, memory {extra:.2f} X"
@@ -104,12 +114,12 @@ def bench_survival(sizes, n=20):
         times = np.array([(True, t) for t in y - y.min() + 1], dtype=[("event", bool), ("time", float)])
         peer = FastSurvivalSVM(alpha=200.0 / problem.pairs.n_pairs, rank_ratio=1, max_iter=1000, random_state=0)
         theirs = best_seconds(lambda peer=peer, X=X, times=times: peer.fit(X, times), 1)
-        found = solve_pairs(problem, tol=1e-6)
-        ours = best_seconds(lambda problem=problem: solve_pairs(problem, tol=1e-6), 3)
+        found = solved(problem, 1e-6)[0]
+        ours = best_seconds(lambda problem=problem: solved(problem, 1e-6), 3)
         reached = 0.5 * peer.coef_ @ peer.coef_ + 100.0 * problem.pairs.at(X @ peer.coef_).ramp(-np.inf, 1.0).square
         print(
-            f"  {m:7,} rows: {theirs:7.2f} s, at {reached / found.certificate.dual - 1:.0e} above our bound; "
-            f"ours {ours:6.3f} s at gap {found.certificate.relative_gap:.0e}: {theirs / ours:5.1f} times faster"
+            f"  {m:7,} rows: {theirs:7.2f} s, at {reached / found.dual - 1:.0e} above our bound; "
+            f"ours {ours:6.3f} s at gap {found.relative_gap:.0e}: {theirs / ours:5.1f} times faster"
         )
 
 
@@ -209,13 +219,13 @@ def run_executable(command, options, loss, convert, m):
     X, y = problem_data(m, 20, "five ranks")
     pairs = state(X, y, 1.0, loss).pairs
     c = 100.0 / pairs.n_pairs
-    problem = PairProblem(X, pairs, convert(c, pairs.n_pairs), loss)
+    problem = state(X, y, convert(c, pairs.n_pairs), loss)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "train.svmlight"
         dump_svmlight_file(X, y, str(path), query_id=np.ones(m), zero_based=False)
         call = [command, *options.split(), "-c", str(c), str(path), str(Path(folder) / "model")]
         theirs = best_seconds(lambda: subprocess.run(call, check=True, capture_output=True), 1, perf_counter)
-    ours = best_seconds(lambda: solve_pairs(problem, tol=1e-6), 3, perf_counter)
+    ours = best_seconds(lambda: solved(problem, 1e-6), 3, perf_counter)
     print(f"  {command}: {theirs:.2f} s (reading included), ours {ours:.3f} s to 1e-6: {theirs / ours:.1f} x")
 
 

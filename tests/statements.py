@@ -35,7 +35,7 @@ def solved(statement, tol=1e-6, max_iter=200, *, start=None, solver="auto", cach
     if solver == "auto":
         solution = solve(statement, options, start)
     else:
-        solution = solve_intervals(statement.problem, statement.samples, options, solver=solver)
+        solution = solve_intervals(statement, options, solver=solver)
     grade = statement.grade(solution.point, solution.evidence, solution.scores)
     return SimpleNamespace(
         coef=solution.point.coef,

@@ -183,7 +183,7 @@ def _judge_primal(verdict, restated, st, point, value, primal):
         share = off / max(size, 1e-300)
         verdict.fail("primal", f"claims {primal:.12g}, costs {value.value:.12g} (off by {share:.2g})")
     rough = evaluate(st, *point, scores=restated.scores()).value
-    tol = max(getattr(restated.model, "tol", 1e-9), 1e-12)
+    tol = max(getattr(restated.model, "tol", 1e-6), 1e-12)
     if verdict.status == "converged" and abs(rough - value.value) > 10 * tol * max(size, _zero(st)):
         words = f"converged at tol {tol:g}, but the objective is {rough:.9g} in float64"
         verdict.fail("precision", f"{words}, {value.value:.9g} in extended precision")
@@ -203,7 +203,7 @@ def _judge_dual(verdict, value, best, primal, dual):
 def _judge_status(verdict, model, allowed, warned):
     certificate = model.certificate_
     primal, dual, floor = float(certificate.primal), float(certificate.dual), float(certificate.floor)
-    tol, largest = getattr(model, "tol", 1e-9), max(abs(primal), abs(dual))
+    tol, largest = getattr(model, "tol", 1e-6), max(abs(primal), abs(dual))
     if floor > max(largest, allowed * (1 + EXACT)) and largest > 0:
         verdict.fail("floor", f"floor {floor:.3g} above the objective {largest:.3g} (allowed {allowed:.3g})")
     scale = max(largest, min(floor, allowed))

@@ -147,7 +147,9 @@ class RelaxationStatement:
         high, low = evidence.pairs.reshape(-1, 2).T
         pull -= b @ (self.sets.Z[high] - self.sets.Z[low])
         lost = self.lowest * float(b.sum())
-        noise = 8 * EPSILON * (gain + abs(lost) + float(self.box @ np.abs(pull)) + self.pair_weight)
+        v = point.coef * self.box
+        reach = float(np.abs(self.sets.Z).max(axis=0, initial=0.0) @ np.abs(v))  # of the scores, in units of epsilon
+        noise = 4 * EPSILON * (gain + abs(lost) + float(self.box @ np.abs(pull)) + (1 + reach) * self.pair_weight)
         dual = max(0.0, gain + lost - float(self.box @ np.abs(pull)) - noise)
         return Grade(self.objective(point), dual, noise, floor=_NOTHING * self.pair_weight)
 

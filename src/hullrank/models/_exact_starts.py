@@ -65,7 +65,7 @@ def _svm(rows: Rows) -> Floats:
 
 
 def _relaxation(rows: Rows, epsilon: float, seconds: float) -> Floats:
-    answer = relax(RelaxationStatement(rows, epsilon), Options(1e-9, 500), seconds=seconds)
+    answer = relax(RelaxationStatement(rows, epsilon), Options(1e-6, 500), seconds=seconds)
     if answer.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return answer.point.coef

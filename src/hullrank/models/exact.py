@@ -36,7 +36,7 @@ from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
-_RELAXATION_GAP = 1e-9  # relative gap at which the linear relaxation ends
+_RELAXATION_GAP = 1e-6  # relative gap at which the linear relaxation ends
 _RELAXATION_ROUNDS = 500  # most rounds of cuts
 
 

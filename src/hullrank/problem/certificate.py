@@ -121,6 +121,13 @@ class CertifiedPoint:
 
 def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> float:
     """Sum of cost * charge(violation) over the slacks; for a hard margin the largest violation."""
+    return charge_and_rise(problem, layout, theta, scores, 0.0)[0]
+
+
+def charge_and_rise(
+    problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats, digits: float
+) -> tuple[float, float]:
+    """The same, and how much more it is if every violation is larger by ``digits``."""
     sign = layout.spread(problem.sign)
     violation = layout.spread(problem.offsets(theta)) - sign * scores[layout.row_sample]
     if layout.shares_slacks:
@@ -128,8 +135,9 @@ def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, sco
         np.maximum.at(largest, layout.row_slack, violation)
         violation = largest
     if problem.charge is Charge.HARD:
-        return max(float(violation.max(initial=0.0)), 0.0)
-    return float(layout.cost @ problem.charge.value(violation))
+        return max(float(violation.max(initial=0.0)), 0.0), 0.0
+    total = float(layout.cost @ problem.charge.value(violation))
+    return total, float(layout.cost @ problem.charge.value(violation + digits)) - total if digits > 0 else 0.0
 
 
 def certify_intervals(
@@ -142,6 +150,7 @@ def certify_intervals(
     multipliers: Floats,
     order_multipliers: Floats,
     unit: float = 1.0,
+    lost: float | None = None,
 ) -> CertifiedPoint:
     """Grade a candidate of an interval problem; X enters through the scores and two penalties only.
 
@@ -149,13 +158,14 @@ def certify_intervals(
     divided by the row's cost. They are first repaired to satisfy the flow on the thresholds: group factors tau with
     linear + N'((F, t) + (W, t) tau) = 0, least in the metric of the room W, which is (N' diag(W, t) N) lam = residual,
     tau = -N lam. What the repair leaves lowers the dual by at most its size times the reach of the thresholds.
-    Thresholds are repaired to satisfy the order constraints. ``unit`` is rms|x|, by which the rounding of X'coef is
-    estimated; where the optimum is 0 the gap is measured against 1/2 1e-12 (sum alpha * unit)^2.
+    Thresholds are repaired to satisfy the order constraints. ``lost`` is the total charge, if it is known; ``unit`` is
+    rms|x|, by which the rounding of X'coef is estimated; where the optimum is 0 the gap is measured against
+    1/2 1e-12 (sum alpha * unit)^2.
     """
     from hullrank.problem._loops import move_multipliers
 
     theta = problem.raise_thresholds(thresholds)
-    lost = total_charge(problem, layout, theta, scores)
+    lost = total_charge(problem, layout, theta, scores) if lost is None else lost
     hard = problem.charge is Charge.HARD
     scale, violation = 1.0, lost if hard else 0.0
     if hard:

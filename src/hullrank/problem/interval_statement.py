@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hullrank.data import Samples
 from hullrank.order import OrderGraph
-from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, total_charge
+from hullrank.problem.certificate import EPSILON, certify_intervals, charge_and_rise, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
@@ -72,7 +72,7 @@ class IntervalStatement:
         return replace(self.samples, X=self.space.coordinates)
 
     @cached_property
-    def _view(self) -> ArrayRows:
+    def view(self) -> ArrayRows:
         """The features, class by class, centred (if dense) and scaled to rms|x| = 1."""
         samples = self.features
         return centred_rows(samples.X, samples.rows, samples.weights[samples.rows])
@@ -80,7 +80,7 @@ class IntervalStatement:
     @cached_property
     def _rows(self) -> ArrayRows:
         """The features, class by class, with their mean taken out: thresholds absorb it."""
-        rows = replace(self._view, scale=1.0)
+        rows = replace(self.view, scale=1.0)
         return rows.take(np.arange(rows.n_rows)) if rows.is_far_off else rows
 
     def scores(self, point: Point) -> Floats:
@@ -91,54 +91,55 @@ class IntervalStatement:
 
     def objective(self, point: Point, scores: Floats | None = None) -> float:
         """The objective of a point; infinite where it breaks an order constraint or a hard margin."""
-        problem, s = self.problem, self.scores(point) if scores is None else scores
-        theta = point.thresholds
-        largest = max(np.abs(s).max(initial=0.0), np.abs(theta).max(initial=0.0))
-        digits = 64 * EPSILON * (1 + largest + self._reach(point.coef))
+        s = self.scores(point) if scores is None else scores
+        lost = total_charge(self.problem, self.layout, point.thresholds, s[self.samples.rows])
+        return self._objective(point, s, lost)
+
+    def _objective(self, point: Point, s: Floats, lost: float) -> float:
+        """The same, from the total charge."""
+        problem, theta = self.problem, point.thresholds
+        digits = 16 * self._digits(point, s)
         if np.any(problem.order_gaps(theta) < problem.gap - digits):
             return float("inf")
-        lost = total_charge(problem, self.layout, theta, s[self.samples.rows])
         if problem.charge is Charge.HARD:
             lost = 0.0 if lost <= HARD_MARGIN_DIGITS + digits else float("inf")
         return self._penalty(point, s) + float(problem.linear @ theta) + lost
 
     def grade(self, point: Point, evidence: Multipliers, scores: Floats | None = None) -> Grade:
-        """Objective of the point, and the dual objective of the multipliers, repaired to be feasible."""
+        """Objective of the point, and the dual objective of the multipliers, repaired to be feasible.
+
+        The lower bound is lowered by what the last digits of the scores may add to the charge: a row at its kink begins
+        to pay.
+        """
         s = self._checked_scores(point, scores)
-        primal = self.objective(point, s)
-        graded = self._certified(point, evidence, s)
-        rounding = self._rounding(point, point.thresholds, s)
+        sorted_scores, digits = s[self.samples.rows], self._digits(point, s)
+        lost, rounding = charge_and_rise(self.problem, self.layout, point.thresholds, sorted_scores, digits)
+        primal = self._objective(point, s, lost)
+        graded = certify_intervals(
+            self.problem, self.layout, sorted_scores, self._penalty(point, s),
+            lambda coef: self._dual_penalty(coef, point, s), point.thresholds, evidence.rows, evidence.order,
+            self._unit, lost,
+        )  # fmt: skip
+        if self.problem.charge is Charge.HARD:  # margins may be missed by a few digits, which lowers the optimum
+            rounding = 4 * (HARD_MARGIN_DIGITS + 16 * digits) * abs(graded.dual)
         grade = Grade(primal, graded.dual - rounding, graded.noise + rounding, graded.floor, graded.residuals)
         if self.space is None or not self.space.is_approximate:
             return grade
         whole = grade.dual - self.space.remainder(self.problem.penalty, self._by_sample(graded.coef))
         return replace(grade, dual=whole, span_dual=grade.dual, span=self.space.span)
 
-    def _certified(self, point: Point, evidence: Multipliers, s: Floats) -> CertifiedPoint:
-        centre = float(np.mean(s)) if len(s) else 0.0
-        theta = point.thresholds.copy()
-        theta[: self.problem.n_thresholds] -= centre
-        return certify_intervals(
-            self.problem, self.layout, (s - centre)[self.samples.rows], self._penalty(point, s),
-            lambda coef: self._dual_penalty(coef, point, s), theta, evidence.rows, evidence.order, self._unit,
-        )  # fmt: skip
-
-    def _rounding(self, point: Point, theta: Floats, s: Floats) -> float:
-        """What the last digits of the scores may add to the charge: a row at its kink begins to pay."""
-        if self.problem.charge is Charge.HARD:
-            return 0.0
-        digits = EPSILON * (float(np.abs(s).max(initial=0.0)) + self._reach(point.coef))
-        moved = replace(self.problem, offset=self.problem.offset + digits)
-        s = s[self.samples.rows]
-        return total_charge(moved, self.layout, theta, s) - total_charge(self.problem, self.layout, theta, s)
+    def _digits(self, point: Point, s: Floats) -> float:
+        """How far rounding may move a score, about."""
+        largest = max(float(np.abs(s).max(initial=0.0)), float(np.abs(point.thresholds).max(initial=0.0)))
+        return EPSILON * (largest + self._reach(point.coef))
 
     def _reach(self, coef: Floats) -> float:
         """How large the parts are that add up to a score, about."""
         if self.space is not None:
             return self.space.reach(coef)
-        mean = self._view.mean
+        mean = self.view.mean
         far = 0.0 if mean is None else float(np.abs(mean) @ np.abs(coef))
-        return far + self._view.scale * float(np.linalg.norm(coef))
+        return far + self.view.scale * float(np.linalg.norm(coef))
 
     @cached_property
     def _unit(self) -> float:
@@ -146,7 +147,7 @@ class IntervalStatement:
         if self.space is not None and not self.space.coefficient_norm:
             exact = not self.problem.homogeneous and not self.space.has_coordinates
             return 0.0 if exact else self.space.typical_length
-        view = self._view
+        view = self.view
         if not (self.problem.homogeneous and sp.issparse(view.X)):
             return view.spread
         weights = self.samples.weights
@@ -161,7 +162,7 @@ class IntervalStatement:
     def _dual_penalty(self, coef: Floats, point: Point, s: Floats) -> float:
         """That of X'coef, coef by class-sorted sample."""
         if self.space is None or self.space.has_coordinates:
-            if self._view.spread == 0.0:  # all rows are equal, and coef sums to 0
+            if self.view.spread == 0.0:  # all rows are equal, and coef sums to 0
                 return 0.0
             return self.problem.penalty.dual_of(self._rows.adjoint(coef))
         return self.space.dual_penalty(self.problem.penalty, self._by_sample(coef), point.coef, s)

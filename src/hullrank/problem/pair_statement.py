@@ -57,9 +57,8 @@ class PairStatement:
         if self.space is not None:
             return PairProblem(ArrayRows(self.space.coordinates), self.pairs, self.C, self.charge)
         rows = ArrayRows(self.X)
-        view = centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0]))
-        if view.is_far_off:
-            rows = ArrayRows(np.ascontiguousarray(self.X - view.mean))
+        if self._view.is_far_off:
+            rows = ArrayRows(np.ascontiguousarray(self.X - self._view.mean))
         return PairProblem(rows, self.pairs, self.C, self.charge)
 
     def scores(self, point: Point) -> Floats:
@@ -80,11 +79,32 @@ class PairStatement:
         s = self.scores(point)
         primal = self.objective(point, s)
         dual, beta = self._dual(point, evidence, s)
-        noise = EPSILON * (self.C * (1 + float(np.abs(s).max(initial=0.0))) + abs(primal))
+        noise = EPSILON * abs(primal) + self._rounding(point, s, primal)
+        dual -= noise
         if self.space is None or not self.space.is_approximate:
             return Grade(primal, dual, noise)
         whole = dual - self.space.remainder(Penalty.L2, beta)
         return Grade(primal, whole, noise, span_dual=dual, span=self.space.span)
+
+    def _rounding(self, point: Point, s: Floats, primal: float) -> float:
+        """What the last digits of the scores may add to the charge: a pair at its kink begins to pay."""
+        reach = self.space.reach(point.coef) if self.space is not None else self._reach(point.coef)
+        digits = 2 * EPSILON * (float(np.abs(s).max(initial=0.0)) + reach)
+        if self.charge.smooth or self.C * digits <= 1e-9 * primal:
+            return self.C * digits
+        at = self.pairs.at(s)
+        if self.charge is Charge.HINGE:
+            return self.C * (at.hinge(1 + digits)[0] - at.hinge()[0])
+        return self.C * (at.ramp(-np.inf, 1 + digits).square - at.ramp(-np.inf, 1.0).square)
+
+    def _reach(self, coef: Floats) -> float:
+        """How large the parts are that add up to a score, about."""
+        mean, length = self._view.mean, self._view.spread * float(np.linalg.norm(coef))
+        return length if mean is None else length + float(np.abs(mean) @ np.abs(coef))
+
+    @cached_property
+    def _view(self) -> ArrayRows:
+        return centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0]))
 
     def _dual(self, point: Point, evidence: Window | Floats, s: Floats) -> tuple[float, Floats]:
         """The dual objective at the multipliers, and these summed by sample."""

@@ -8,13 +8,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from hullrank.data import Samples
 from hullrank.problem.certificate import EPSILON, CertifiedPoint, Status, certify_intervals, total_charge
 from hullrank.problem.charges import Charge
-from hullrank.problem.interval_statement import Multipliers
+from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, centred_rows
+from hullrank.problem.rows import ArrayRows
 from hullrank.problem.statement import Point, Size
 from hullrank.solvers.interior_point import Iterate
 
@@ -109,9 +108,10 @@ class ScaledProblem:
         return Iterate(w, self.problem.raise_thresholds(theta), np.empty(0), np.ones(len(self.problem.up)))
 
     def stated_point(
-        self, stated: IntervalProblem, samples: Samples, point: Iterate, certified: CertifiedPoint, tol: float
+        self, statement: IntervalStatement, point: Iterate, certified: CertifiedPoint, tol: float
     ) -> tuple[Point, Multipliers]:
         """A certified point in the units of the statement, and its multipliers."""
+        stated = statement.problem
         f, homogeneous = self.factor, stated.homogeneous
         scale = certified.scale if np.isfinite(certified.scale) else 1.0
         if homogeneous:  # w = 0 only where it is proven that nothing is better
@@ -123,18 +123,18 @@ class ScaledProblem:
         if self.mean is not None:
             theta[: stated.n_thresholds] += self.mean @ w
         if stated.charge is Charge.HARD:
-            w, theta = _feasible(stated, samples, w, theta)
+            w, theta = _feasible(statement, w, theta)
         back = 1.0 if homogeneous else 1 / (f if stated.l1 else f * f)
         return Point(w, theta), Multipliers(certified.multipliers, back * certified.order_multipliers)
 
 
-def _feasible(problem: IntervalProblem, samples: Samples, w: Floats, theta: Floats) -> tuple[Floats, Floats]:
+def _feasible(statement: IntervalStatement, w: Floats, theta: Floats) -> tuple[Floats, Floats]:
     """The multiple of a hard-margin point whose scores, as they are computed from X, miss no margin."""
-    layout = lay_out(problem, samples.starts, samples.weights[samples.rows])
+    problem = statement.problem
     for _ in range(5):
-        scores = np.asarray(samples.X @ w).ravel()[samples.rows]
+        scores = statement.scores(Point(w))[statement.samples.rows]
         theta = problem.raise_thresholds(theta)
-        lost = total_charge(problem, layout, theta, scores)
+        lost = total_charge(problem, statement.layout, theta, scores)
         if lost <= 8 * EPSILON * (1 + np.abs(scores).max(initial=0.0)) or lost >= 0.5:
             break
         scale = (1 + 4 * EPSILON) / (1 - 2 * lost)
@@ -142,17 +142,16 @@ def _feasible(problem: IntervalProblem, samples: Samples, w: Floats, theta: Floa
     return w, theta
 
 
-def scale_problem(problem: IntervalProblem, samples: Samples, verbose: int = 0) -> ScaledProblem:
-    """The scaled problem."""
-    weights = samples.weights[samples.rows]
-    view = centred_rows(samples.X, samples.rows, weights)
-    rows = view.take(np.arange(len(weights))) if view.is_far_off else view
+def scale_problem(statement: IntervalStatement, verbose: int = 0) -> ScaledProblem:
+    """The problem of a linear statement in scaled units."""
+    problem, view, layout = statement.problem, statement.view, statement.layout
+    rows = view.take(np.arange(view.n_rows)) if view.is_far_off else view
     f = view.scale
     twin = replace(problem, penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
-    prices = weights * (1.0 if problem.homogeneous else (f if problem.l1 else f * f))
-    return ScaledProblem(
-        twin, rows, samples.starts, prices, lay_out(twin, samples.starts, prices), f, view.mean, verbose
-    )
+    price = 1.0 if problem.homogeneous else (f if problem.l1 else f * f)
+    prices = statement.samples.weights[statement.samples.rows] * price
+    scaled = replace(layout, cost=layout.cost * price) if price != 1.0 else layout
+    return ScaledProblem(twin, rows, statement.samples.starts, prices, scaled, f, view.mean, verbose)
 
 
 class Best:

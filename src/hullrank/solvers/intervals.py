@@ -6,11 +6,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.data import Samples
 from hullrank.problem.certificate import CertifiedPoint, Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
-from hullrank.problem.intervals import IntervalProblem, Penalty
+from hullrank.problem.intervals import Penalty
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._linear_system import DENSE_LIMIT
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
@@ -25,14 +24,15 @@ _INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that
 
 
 def solve_intervals(
-    problem: IntervalProblem, samples: Samples, options: Options, *, start: Point | None = None, solver: str = "auto"
+    statement: IntervalStatement, options: Options, *, start: Point | None = None, solver: str = "auto"
 ) -> Solution:
-    """Solve on the samples as they are; ``solver`` is the name of one of the family "intervals", or "auto".
+    """Solve a linear statement; ``solver`` is the name of one of the family "intervals", or "auto".
 
     "auto" begins at ``start``, if that is given, and otherwise with the first solver that takes the problem and its
     size; where it does not reach the tolerance, the last one that takes the problem is tried too.
     """
-    scaled = scale_problem(problem, samples, options.verbose)
+    problem = statement.problem
+    scaled = scale_problem(statement, options.verbose)
     solvers = able("intervals", scaled)
     chosen = solvers[0] if solver == "auto" else REGISTRY[solver]
     point, certified = solve_from_start(scaled, start, options) if start is not None else (None, None)
@@ -53,7 +53,7 @@ def solve_intervals(
         certified = _centre_thresholds(scaled, point, certified, options.tol)
     if certified.relative_gap <= options.tol:
         point = replace(point, status=Status.CONVERGED)
-    stated, multipliers = scaled.stated_point(problem, samples, point, certified, options.tol)
+    stated, multipliers = scaled.stated_point(statement, point, certified, options.tol)
     status = point.status if certified.relative_gap <= options.tol else _ending(point.status)
     return Solution(stated, multipliers, status, point.iterations, chosen.name)
 

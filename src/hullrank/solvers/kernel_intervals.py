@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.data import Samples
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
@@ -110,9 +109,9 @@ def _solve_by_coordinates(statement: IntervalStatement, options: Options, start:
     """
     samples, space = statement.samples, statement.space
     assert space is not None
-    linear = Samples(space.coordinates, samples.codes, samples.weights, samples.n_classes)
+    linear = replace(statement, samples=replace(samples, X=space.coordinates), space=None)
     first = _on_coordinates(statement, space, start) if isinstance(start, Point) else None
-    solution = solve_intervals(statement.problem, linear, options, start=first)
+    solution = solve_intervals(linear, options, start=first)
     w, theta = solution.point.coef, solution.point.thresholds.copy()
     coef = space.coefficients(w)
     scores = space.scores(coef)

@@ -20,7 +20,7 @@ def _(statement: IntervalStatement, options: Options, start: Any = None) -> Solu
     if statement.space is None:
         from hullrank.solvers.intervals import solve_intervals
 
-        return solve_intervals(statement.problem, statement.samples, options, start=start)
+        return solve_intervals(statement, options, start=start)
     from hullrank.solvers.kernel_intervals import solve_kernel_intervals
 
     return solve_kernel_intervals(statement, options, start=start)
