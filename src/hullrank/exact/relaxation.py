@@ -28,6 +28,7 @@ from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+_DIGITS = 1e-9  # by which a constraint may be missed, relative
 _NOTHING = 1e-3  # of the weight of all pairs: a smaller optimum counts as 0
 
 
@@ -113,17 +114,17 @@ class RelaxationStatement:
 
     def objective(self, point: Point) -> float:
         """The hinge sum of weights in units of epsilon, or infinity where they break a constraint."""
-        if np.abs(point.coef).max(initial=0.0) > 1 + 1e-9:
+        if np.abs(point.coef).max(initial=0.0) > 1 + _DIGITS:
             return float("inf")
         v = point.coef * self.box
         scores = self.sets.Z @ v
         offset, slopes = self.sets.cuts(scores)
-        return np.inf if self.broken(v, scores) else float((offset + slopes @ v).sum())
+        return np.inf if self.broken(v, scores) else float(np.maximum(offset + slopes @ v, 0.0).sum())
 
     def broken(self, v: Floats, scores: Floats) -> list[tuple[int, int]]:
         """The worst pair of every query and grade, where it lies below the lowest difference."""
         worst = self.sets.worst_pairs(scores)
-        return [pair for pair in worst if self.margin(v, pair) < self.lowest * (1 + 1e-9)]
+        return [pair for pair in worst if self.margin(v, pair) < self.lowest * (1 + _DIGITS)]
 
     def margin(self, v: Floats, pair: tuple[int, int]) -> float:
         """The difference of a pair's scores."""
@@ -147,11 +148,12 @@ class RelaxationStatement:
         high, low = evidence.pairs.reshape(-1, 2).T
         pull -= b @ (self.sets.Z[high] - self.sets.Z[low])
         lost = self.lowest * float(b.sum())
-        v = point.coef * self.box
-        reach = float(np.abs(self.sets.Z).max(axis=0, initial=0.0) @ np.abs(v))  # of the scores, in units of epsilon
-        noise = 4 * EPSILON * (gain + abs(lost) + float(self.box @ np.abs(pull)) + (1 + reach) * self.pair_weight)
-        dual = max(0.0, gain + lost - float(self.box @ np.abs(pull)) - noise)
-        return Grade(self.objective(point), dual, noise, floor=_NOTHING * self.pair_weight)
+        held = float(self.box @ np.abs(pull))
+        reach = float(np.abs(self.rows.X).max(axis=0, initial=0.0) @ np.abs(point.coef)) / self.epsilon  # of scores
+        noise = 4 * EPSILON * gain + 2 * _DIGITS * (abs(lost) + held)
+        digits = 2 * EPSILON * (1 + reach) * self.pair_weight  # of the scores that the weights predict
+        dual = max(0.0, gain + lost - held - noise) - digits
+        return Grade(self.objective(point), dual, noise + digits, floor=_NOTHING * self.pair_weight)
 
 
 @solve.register

@@ -98,7 +98,7 @@ class IntervalStatement:
     def _objective(self, point: Point, s: Floats, lost: float) -> float:
         """The same, from the total charge."""
         problem, theta = self.problem, point.thresholds
-        digits = 16 * self._digits(point, s)
+        digits = 8 * self._digits(point, s)
         if np.any(problem.order_gaps(theta) < problem.gap - digits):
             return float("inf")
         if problem.charge is Charge.HARD:

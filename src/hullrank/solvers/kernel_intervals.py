@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.certificate import Status
+from hullrank.problem.certificate import EPSILON, Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
@@ -77,6 +77,10 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
     if statement.problem.penalty is Penalty.BALL and scale > 0:
         scale = 1 / max(float(coef @ scores), 1e-300) ** 0.5
     coef, scores, theta = scale * coef, scale * scores, scale * theta
+    if np.ptp(scores) <= 64 * EPSILON * space.reach(coef):  # nothing but rounding tells the samples apart
+        theta = theta.copy()
+        theta[: problem.n_thresholds] -= scores.mean()
+        coef, scores = np.zeros_like(coef), np.zeros_like(scores)
     multipliers = Multipliers(found.multipliers, found.order_multipliers)
     return Solution(
         Point(coef, theta), multipliers, result.status, result.rounds, "SMO with Newton steps", scores, result.start
