@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.certificate import EPSILON, Status
+from hullrank.problem.certificate import EPSILON, Status, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
@@ -134,9 +134,9 @@ def _feasible(
     statement: IntervalStatement, coef: Floats, theta: Floats, scores: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """The multiple of a hard-margin point that misses no margin by kernel values."""
-    from hullrank.problem.certificate import total_charge
-
     lost = total_charge(statement.problem, statement.layout, theta, scores[statement.samples.rows])
+    assert statement.space is not None
+    lost += 4 * EPSILON * statement.space.reach(coef)  # what rounding may do to scores that are predicted later
     scale = 1 / (1 - 2 * lost) if lost < 0.5 else 1.0
     return scale * coef, scale * theta, scale * scores
 

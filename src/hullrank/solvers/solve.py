@@ -1,8 +1,13 @@
-"""The one way from a statement to a solution; each kind of statement registers its own."""
+"""The one way from a statement to a solution; each kind of statement registers its own.
 
+Linear solvers multiply in blocks that fit the cache, for which more than one BLAS thread costs more than it saves.
+"""
+
+from contextlib import nullcontext
 from functools import singledispatch
 from typing import Any
 
+from hullrank._threads import one_blas_thread
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.statement import Solution
@@ -20,7 +25,8 @@ def _(statement: IntervalStatement, options: Options, start: Any = None) -> Solu
     if statement.space is None:
         from hullrank.solvers.intervals import solve_intervals
 
-        return solve_intervals(statement, options, start=start)
+        with one_blas_thread():
+            return solve_intervals(statement, options, start=start)
     from hullrank.solvers.kernel_intervals import solve_kernel_intervals
 
     return solve_kernel_intervals(statement, options, start=start)
@@ -30,4 +36,5 @@ def _(statement: IntervalStatement, options: Options, start: Any = None) -> Solu
 def _(statement: PairStatement, options: Options, start: Any = None) -> Solution:
     from hullrank.solvers.pairs_newton import solve_pairs
 
-    return solve_pairs(statement, options, start=start)
+    with one_blas_thread() if statement.space is None else nullcontext():  # a kernel matrix is factored by all threads
+        return solve_pairs(statement, options, start=start)
