@@ -224,6 +224,7 @@ class ExactRanker(_PairChargeRanker):
         -------
         self : object
         """
+        begin = time.perf_counter()
         statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
         solution = solve_exact(
             statement,
@@ -236,6 +237,7 @@ class ExactRanker(_PairChargeRanker):
             epsilon=self.epsilon,
             seed=0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
+            begin=begin,
         )
         self.coef_ = solution.w
         self.trace_ = solution.trace
