@@ -20,7 +20,7 @@ from hullrank.exceptions import HullrankError
 from hullrank.problem.statistics import RankStatistic
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "exact"))
-from exact_enumeration import best_auc, best_functional
+from cell_enumeration import best_auc, best_functional
 
 KINDS = ("lattice", "duplicated", "shifted", "scaled", "standardised", "collinear", "outlier", "outliers")
 
