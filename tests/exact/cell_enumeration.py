@@ -6,6 +6,7 @@ vertex the tied pairs decide, so the cells around it are those of the tied pairs
 
 from fractions import Fraction
 from itertools import combinations
+from math import lcm
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def _lines(D):
         where.append((known.setdefault(key, len(known)), 1 if lead > 0 else -1))
     lines = []
     for key in known:
-        scale = np.lcm.reduce([int(x.denominator) for x in key], dtype=object)
+        scale = lcm(*(x.denominator for x in key))
         lines.append([int(x * scale) for x in key])
     return np.array(lines, dtype=object).reshape(len(lines), -1 if lines else 0), where
 
@@ -96,7 +97,7 @@ def _common_zero(few, rows):
         for v in ortho:
             z = _minus(z, v)
         if any(z):
-            scale = np.lcm.reduce([int(x.denominator) for x in z], dtype=object)
+            scale = lcm(*(x.denominator for x in z))
             return np.array([int(x * scale) for x in z], dtype=object)
     return None
 
