@@ -3,7 +3,7 @@
 python benchmarks/fuzz_exact.py [--sets 2000] [--seed 0]
 
 The data are lattices, duplicated, shifted, scaled, standardised, collinear, or have outliers up to 1e20; one to four
-features, every statistic, weights and queries, required signs. A proof is false if the value is not the optimum; a
+features, every statistic, weights and queries. A proof is false if the value is not the optimum; a
 bound is false if it is below the optimum; a score is false if it is not the certified value. Exits with 1 if any is.
 """
 
@@ -20,7 +20,7 @@ from hullrank.exceptions import HullrankError
 from hullrank.problem.statistics import RankStatistic
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "exact"))
-from exact_enumeration import best_auc, best_functional
+from cell_enumeration import best_auc, best_functional
 
 KINDS = ("lattice", "duplicated", "shifted", "scaled", "standardised", "collinear", "outlier", "outliers")
 

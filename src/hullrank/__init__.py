@@ -21,7 +21,7 @@ _HOME = {
     "SwappedPairsRanker": "models.pairs",
     "SampledPairsRanker": "models.pairs",
     "ExactRanker": "models.exact",
-    "LinearRelaxationRanker": "models.exact",
+    "LinearRelaxationRanker": "models.relaxation",
     "OrdinalCalibrator": "models.calibration",
     "PRank": "baselines.prank",
     "RankBoost": "baselines.rankboost",

@@ -1,125 +1,71 @@
-"""Brute force: every open cell of an arrangement of integer vectors in any dimension, in integer arithmetic.
+"""Brute force: every open cell of an arrangement of integer vectors in two or three dimensions, in integer arithmetic.
 
-Every open cell has a vertex direction in its closure, where all but one dimension of the pairs are tied. Close to the
-vertex the tied pairs decide, so the cells around it are those of the tied pairs alone, one dimension lower.
+Every open cell has a vertex direction in its closure; the pairs tied there are decided by directions between the ones
+at which they change, so all cells are reached by exact lexicographic perturbation.
 """
-
-from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 
 
 def cell_signs(D):
-    """Signs (-1, 0, 1) of D.w, one row for every open cell (with repetitions); zero rows of D have sign 0."""
-    D = np.asarray(D, dtype=object)
-    rows, where = _lines(D)
-    signs = _cells(rows) if len(rows) else np.zeros((1, 0), dtype=np.int64)
-    found = np.zeros((len(signs), len(D)), dtype=np.int64)
-    for k, (line, side) in enumerate(where):
-        if line is not None:
-            found[:, k] = side * signs[:, line]
-    return found
+    """Signs (-1, 0, 1) of D.w, one row for every open cell (with repetitions, and some rows for places on planes)."""
+    D = np.asarray(D, dtype=np.int64)
+    rows = np.unique(D[D.any(axis=1)], axis=0)
+    found = [np.zeros((1, len(D)), dtype=np.int64)]
+    for z in _vertices(rows):
+        first = np.sign(D @ z)
+        tied = rows[rows @ z == 0]
+        ways = _around(tied, z)
+        second = np.sign(ways[:, 0] @ D.T)
+        third = np.sign(ways[:, 1] @ D.T)
+        found.append(np.where(first != 0, first, np.where(second != 0, second, third)))
+    return np.unique(np.concatenate(found), axis=0)
 
 
-def _lines(D):
-    """Distinct directions up to sign and length, and for each row of D its direction and side."""
-    known, where = {}, []
-    for row in D:
-        lead = next((x for x in row if x), None)
-        if lead is None:
-            where.append((None, 0))
-            continue
-        key = tuple(Fraction(int(x), int(lead)) for x in row)
-        where.append((known.setdefault(key, len(known)), 1 if lead > 0 else -1))
-    lines = []
-    for key in known:
-        scale = np.lcm.reduce([int(x.denominator) for x in key], dtype=object)
-        lines.append([int(x * scale) for x in key])
-    return np.array(lines, dtype=object).reshape(len(lines), -1 if lines else 0), where
+def _vertices(rows):
+    if rows.shape[1] == 2:
+        found = np.c_[-rows[:, 1], rows[:, 0]]
+    else:
+        a, b = np.triu_indices(len(rows), 1)
+        found = _cross(rows[a], rows[b])
+        found = found[found.any(axis=1)]
+        if not len(found):  # all rows on one line
+            found = _cross(rows[:1], np.array([[1, 0, 0]] if rows[0, 1:].any() else [[0, 1, 0]]))
+    found = found // np.gcd.reduce(found, axis=1)[:, None]
+    return np.unique(np.r_[found, -found], axis=0)
 
 
-def _cells(rows):
-    """Sign vectors of all open cells of distinct directions."""
-    basis = _independent(rows)
-    if len(basis) == 1:
-        return np.array([[1], [-1]]) if len(rows) == 1 else _same(rows)
-    found = set()
-    for chosen in combinations(range(len(rows)), len(basis) - 1):
-        z = _common_zero(rows[list(chosen)], rows)
-        if z is None:
-            continue
-        first = np.array([_sign(x) for x in rows @ z])
-        tied = np.flatnonzero(first == 0)
-        for inner in _cells(rows[tied]):
-            for side in (1, -1):
-                signs = side * first
-                signs[tied] = inner
-                found.add(tuple(signs.tolist()))
-    return np.array(sorted(found))
+def _around(tied, z):
+    """Pairs of successive perturbations (m, 2, d) that reach every cell around z."""
+    sides = np.array([tied[0], -tied[0]])
+    if len(z) == 2:
+        return np.stack([sides, np.zeros_like(sides)], axis=1)
+    ends = _cross(z[None, :], tied)
+    ends = np.unique(np.r_[ends, -ends] // np.gcd.reduce(np.r_[ends, ends], axis=1)[:, None], axis=0)
+    a, b = np.triu_indices(len(ends), 1)
+    between = np.stack([ends[a] + ends[b], np.zeros((len(a), 3), dtype=np.int64)], axis=1)
+    beside = np.stack([np.repeat(ends, 2, axis=0), np.tile(sides, (len(ends), 1))], axis=1)
+    return np.concatenate([between, beside])
 
 
-def _same(rows):
-    raise AssertionError(f"directions on one line should have been joined: {rows}")
-
-
-def _sign(x):
-    return (x > 0) - (x < 0)
-
-
-def _independent(rows):
-    """Positions of rows that form a basis of the span."""
-    reduced, chosen = [], []
-    for k, row in enumerate(rows):
-        rest = [Fraction(int(x)) for x in row]
-        for pivot, other in reduced:
-            rest = [x - rest[pivot] * y for x, y in zip(rest, other, strict=True)] if rest[pivot] else rest
-        pivot = next((j for j, x in enumerate(rest) if x), None)
-        if pivot is not None:
-            reduced.append((pivot, [x / rest[pivot] for x in rest]))
-            chosen.append(k)
-    return chosen
-
-
-def _common_zero(few, rows):
-    """A vector in the span of all rows that a hyperplane of them is orthogonal to; None if they span less than one."""
-    if len(_independent(few)) < len(few):
-        return None
-    for row in rows:
-        z = [Fraction(int(x)) for x in row]
-        ortho = []
-        for other in few:  # Gram-Schmidt in fractions
-            u = [Fraction(int(x)) for x in other]
-            for v in ortho:
-                u = _minus(u, v)
-            ortho.append(u)
-        for v in ortho:
-            z = _minus(z, v)
-        if any(z):
-            scale = np.lcm.reduce([int(x.denominator) for x in z], dtype=object)
-            return np.array([int(x * scale) for x in z], dtype=object)
-    return None
-
-
-def _minus(u, v):
-    share = sum(a * b for a, b in zip(u, v, strict=True)) / sum(b * b for b in v)
-    return [a - share * b for a, b in zip(u, v, strict=True)]
+def _cross(a, b):
+    return a[:, [1, 2, 0]] * b[:, [2, 0, 1]] - a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
 
 
 def best_auc(X, codes, weights=None, query=None):
     """Largest weight of correctly ranked pairs over all directions."""
-    X = np.asarray(X, dtype=object)
+    X = np.asarray(X, dtype=np.int64)
     codes = np.asarray(codes)
     weights = np.ones(len(codes), dtype=int) if weights is None else np.asarray(weights)
     query = np.zeros(len(codes), dtype=int) if query is None else np.asarray(query)
     above, below = np.nonzero((codes[:, None] > codes) & (query[:, None] == query))
-    signs = cell_signs(X[above] - X[below])
-    return ((signs > 0) @ (weights[above] * weights[below])).max(initial=0)
+    D = X[above] - X[below]
+    return max(((weights[above] * weights[below])[signs > 0].sum() for signs in cell_signs(D)), default=0)
 
 
 def best_functional(X, positive, gain):
     """Largest sum of gain[samples strictly below] over positives, over all directions."""
-    X = np.asarray(X, dtype=object)
+    X = np.asarray(X, dtype=np.int64)
     n = len(X)
     above, below = (index.ravel() for index in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
     best = -np.inf

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exact_enumeration import best_auc
+from cell_enumeration import best_auc
 
 from hullrank import ExactRanker
 from hullrank.exact import lattice_program

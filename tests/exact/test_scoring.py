@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from exact_enumeration import cell_signs
+from cell_enumeration import cell_signs
 
 from hullrank import ExactRanker
 from hullrank.exact.clock import Clock

@@ -95,3 +95,39 @@ def test_unknown_format_and_missing_folder_are_refused(tmp_path):
         p.write(tmp_path / "model.txt")
     with pytest.raises(HullrankError, match="could not write"):
         p.write(tmp_path / "nowhere" / "model.mps")
+
+
+def test_a_live_program_changes_bounds_rows_and_basis():
+    """max x + y in a box, under x + y <= 1.5 and x <= 0.25."""
+    live = GrowingProgram(
+        LinearProgram(-np.ones(2), sp.csr_array((0, 2)), np.empty(0), np.empty(0), np.zeros(2), np.ones(2))
+    )
+    assert live.solve().objective == pytest.approx(-2.0)
+    live.add_rows(np.array([[1.0, 1.0], [1.0, 0.0]]), np.full(2, -np.inf), np.array([1.5, 0.25]))
+    assert live.solve().objective == pytest.approx(-1.25)
+    basis = live.basis()
+    live.set_bounds(np.zeros(2), np.array([1.0, 0.5]))
+    assert live.solve().objective == pytest.approx(-0.75)
+    live.add_rows(np.array([[0.0, 1.0]]), np.array([-np.inf]), np.array([0.25]))
+    live.start_from(basis)
+    assert live.solve().objective == pytest.approx(-0.5)
+    live.drop_rows(np.array([1]))
+    assert live.solve().objective == pytest.approx(-1.25)
+
+
+def test_an_infeasible_program_has_multipliers_that_prove_it():
+    live = GrowingProgram(
+        LinearProgram(np.zeros(2), np.array([[1.0, 1.0]]), np.array([3.0]), np.array([np.inf]), np.zeros(2), np.ones(2))
+    )
+    assert live.solve().status is ProgramStatus.INFEASIBLE
+    ray = live.infeasibility()
+    assert len(ray) == 1
+    assert ray[0] != 0
+
+
+def test_time_limits_of_a_live_program_count_from_every_solve():
+    live = GrowingProgram(
+        LinearProgram(-np.ones(2), np.ones((1, 2)), np.array([-np.inf]), np.array([1.0]), np.zeros(2), np.ones(2))
+    )
+    for _ in range(3):
+        assert live.solve(seconds=5.0).status is ProgramStatus.OPTIMAL

@@ -121,6 +121,65 @@ def _widest(D: Array, box: Array, size: Array) -> int:
 
 
 @njit(error_model="numpy")
+def _part(box: Array, j: int, part: int, child: Array) -> bool:
+    """Part 0, 1 or 2 of a box cut along feature j, 0 being a part of its own; False if there is no such part."""
+    d = box.size // 2
+    low = box[j]
+    high = box[d + j]
+    for c in range(2 * d):
+        child[c] = box[c]
+    if low < 0 and high > 0:
+        child[j] = low if part == 0 else (0.0 if part == 1 else 1.0)
+        child[d + j] = -1.0 if part == 0 else (0.0 if part == 1 else high)
+        return True
+    middle = np.floor(0.5 * (low + high))
+    if low == 0:
+        middle = 0.0
+    elif high == 0:
+        middle = -1.0
+    child[j] = low if part == 0 else middle + 1.0
+    child[d + j] = middle if part == 0 else high
+    return part < 2
+
+
+@njit(error_model="numpy")
+def _is_point(box: Array, d: int) -> bool:
+    width = 0.0
+    for c in range(d):
+        width += box[d + c] - box[c]
+    return width == 0.0
+
+
+@njit(error_model="numpy")
+def _take(best: Array, value: float, w: Array, half: float) -> None:
+    """Keep a point of better value, or of equal value and smaller weights."""
+    total = 0.0
+    for c in range(best.size - 3):
+        total += abs(w[c])
+    if value > best[0] + half or (value > best[0] - half and total < best[1]):
+        best[0] = value
+        best[1] = total
+        for c in range(best.size - 3):
+            best[3 + c] = w[c]
+
+
+@njit(error_model="numpy")
+def _push(stack: Array, depth: int, children: Array, kept: int) -> int:
+    """Put boxes on the stack, the one of the largest bound last; returns the new depth."""
+    last = stack.shape[1] - 1
+    for _ in range(kept):
+        worst = 0
+        for c in range(1, kept):
+            if children[c, last] < children[worst, last]:
+                worst = c
+        for c in range(last + 1):
+            stack[depth, c] = children[worst, c]
+        children[worst, last] = np.inf
+        depth += 1
+    return depth
+
+
+@njit(error_model="numpy")
 def search_weights(
     D: Array,
     sides: Array,
@@ -143,72 +202,39 @@ def search_weights(
     d = D.shape[0]
     m = work[0]
     h = work[1]
+    tol = limits[2]
+    half = limits[3]
     counts = np.zeros(copies.size)
     box = np.empty(2 * d)
-    children = np.empty((3, 2 * d + 1))
+    children = np.empty((4, 2 * d + 1))
     looked = 0
     while depth > 0 and looked < limits[0]:
         depth -= 1
-        for j in range(2 * d):
-            box[j] = stack[depth, j]
+        for c in range(2 * d):
+            box[c] = stack[depth, c]
         bound = stack[depth, 2 * d]
-        if bound < best[0] - limits[3] or (bound < best[0] + limits[3] and _smallest(box) >= best[1]):
-            continue
         j = _widest(D, box, size)
-        if j < 0:
+        if j < 0 or bound < best[0] - half or (bound < best[0] + half and _smallest(box) >= best[1]):
             continue
         kept = 0
         for part in range(3):
-            child = children[kept]
-            for c in range(2 * d):
-                child[c] = box[c]
-            low = box[j]
-            high = box[d + j]
-            if low < 0 and high > 0:
-                child[j] = low if part == 0 else (0.0 if part == 1 else 1.0)
-                child[d + j] = -1.0 if part == 0 else (0.0 if part == 1 else high)
-            elif part < 2:
-                middle = np.floor(0.5 * (low + high))
-                if low == 0:  # leaving a feature out is a choice of its own
-                    middle = 0.0
-                elif high == 0:
-                    middle = -1.0
-                child[j] = low if part == 0 else middle + 1.0
-                child[d + j] = middle if part == 0 else high
-            else:
-                continue
-            if not _narrow(child[: 2 * d], int(limits[1])):
+            child = children[kept, : 2 * d]
+            if not (_part(box, j, part, child) and _narrow(child, int(limits[1]))):
                 continue
             looked += 1
             _reach(D, child, m, h)
-            value = min(bound, _most(m, h, sides, owner, copies, gain, counts, limits[2]))
-            point = True
-            for c in range(d):
-                point = point and child[c] == child[d + c]
-            if point:
-                total = _smallest(child[: 2 * d])
-                if limits[2] > 0.0:
-                    _spell_out(D, child, m, h, limits[2])
-                    best[2] = max(best[2], _most(m, h, sides, owner, copies, gain, counts, 0.0))
-                    for p in range(m.size):  # ties in doubt are errors
-                        m[p] = 0.0 if h[p] > 0.0 else m[p]
-                        h[p] = 0.0
-                    value = _most(m, h, sides, owner, copies, gain, counts, 0.0)
-                if value > best[0] + limits[3] or (value > best[0] - limits[3] and total < best[1]):
-                    best[0] = value
-                    best[1] = total
-                    for c in range(d):
-                        best[3 + c] = child[c]
-            elif value > best[0] - limits[3]:
-                child[2 * d] = value
-                kept += 1
-        for _ in range(kept):  # the most promising child is the last on the stack
-            worst = 0
-            for c in range(1, kept):
-                if children[c, 2 * d] < children[worst, 2 * d]:
-                    worst = c
-            for c in range(2 * d + 1):
-                stack[depth, c] = children[worst, c]
-            children[worst, 2 * d] = np.inf
-            depth += 1
+            value = min(bound, _most(m, h, sides, owner, copies, gain, counts, tol))
+            if not _is_point(child, d):
+                children[kept, 2 * d] = value
+                kept += value > best[0] - half
+                continue
+            if tol > 0.0:
+                _spell_out(D, child, m, h, tol)
+                best[2] = max(best[2], _most(m, h, sides, owner, copies, gain, counts, 0.0))
+                for p in range(m.size):  # ties in doubt are errors
+                    m[p] = 0.0 if h[p] > 0.0 else m[p]
+                    h[p] = 0.0
+                value = _most(m, h, sides, owner, copies, gain, counts, 0.0)
+            _take(best, value, child, half)
+        depth = _push(stack, depth, children, kept)
     return depth, looked

@@ -138,11 +138,7 @@ class BranchAndBound:
 
     def _sweep_planes(self, most: int) -> None:
         """So many planes, or as many as the clock allows."""
-        for _ in range(most):
-            if self.clock.expired:
-                break
-            self.planes.run(1)
-            self.clock.cells += 1
+        self.planes.run_within(most, self.clock)
         if self.planes.value > self.value:
             self._found(self.planes.value, self.planes.w)
 

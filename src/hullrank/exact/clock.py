@@ -19,12 +19,12 @@ class Clock:
     until: float = float("inf")
     base: float = 0.0
     trace: list[tuple[float, float, float]] = field(default_factory=list)
-    _begin: float = field(default_factory=time.perf_counter)
+    begin: float = field(default_factory=time.perf_counter)
 
     @property
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return time.perf_counter() - self._begin
+        return time.perf_counter() - self.begin
 
     @property
     def left(self) -> float:
@@ -40,6 +40,10 @@ class Clock:
     def remaining(self) -> float:
         """Seconds left of the turn."""
         return max(0.0, min(self.seconds, self.until) - self.elapsed)
+
+    def allows(self, seconds: float) -> bool:
+        """Whether something that takes so many seconds can still be begun."""
+        return self.left > 0 and self.remaining > seconds
 
     @property
     def over(self) -> bool:

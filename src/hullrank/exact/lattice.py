@@ -102,6 +102,11 @@ class LatticeSearch:
         m = len(self._U)
         return self.relations.count >= (_DENSE if m > _FEW else _SPARSE) * m
 
+    @property
+    def hopeless(self) -> bool:
+        """Whether so few directions add up that the program can hardly be tighter than no bound at all."""
+        return self.relations.count < len(self._U)
+
     def offer(self, w: Floats) -> None:
         """A direction found elsewhere."""
         value = self._arrangement.value(w)
@@ -181,11 +186,7 @@ class LatticeSearch:
             self._polish(10 * len(v) if root else min(10 * len(v), 1 + len(p) // 100))
 
     def _polish(self, planes: int) -> None:
-        for _ in range(planes):
-            if self.clock.expired:
-                break
-            self._planes.run(1)
-            self.clock.cells += 1
+        self._planes.run_within(planes, self.clock)
         self.offer(self._back @ self._planes.w)
 
     def _realise(self, p: Floats) -> bool:

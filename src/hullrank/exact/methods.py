@@ -115,9 +115,10 @@ def _plane_search(run: Run) -> None:
     run.back = whitening(arrangement.D, spanning(arrangement))
     into = np.linalg.pinv(run.back)
     run.search = PlaneSearch(arrangement.transformed(run.back), into @ run.v, np.random.default_rng(run.seed))
-    while not run.clock.expired and run.search.value < run.bound - run.arrangement.step:
-        run.search.run(1)
-        run.clock.cells += 1
+    before = -1
+    while run.clock.cells > before and run.search.value < run.bound - run.arrangement.step:
+        before = run.clock.cells
+        run.search.run_within(1, run.clock)
         run.clock.record(run.search.value, run.bound)
 
 
@@ -148,6 +149,9 @@ def _auto(run: Run) -> None:
         _branch_and_bound(run)
         return
     run.lattice = LatticeSearch(run.arrangement, run.clock, start=run.v, seed=run.seed)
+    if run.lattice.hopeless:
+        _branch_and_bound(run)
+        return
     if np.isfinite(run.clock.max_cells):  # turns of so many seconds would depend on the machine
         (run.lattice.run if run.lattice.promising else lambda: _branch_and_bound(run))()
         return

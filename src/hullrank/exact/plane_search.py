@@ -1,9 +1,12 @@
 """Anytime search for a good direction: solve plane after plane through the current one exactly."""
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exact.arrangement import Arrangement
+from hullrank.exact.clock import Clock
 from hullrank.exact.plane_sweep import sweep_plane
 
 Floats = NDArray[np.float64]
@@ -25,6 +28,7 @@ class PlaneSearch:
         self.value = -np.inf
         self.w = start
         self.planes = 0
+        self.seconds = 0.0
         self.begin(start)
 
     def begin(self, w: Floats) -> None:
@@ -33,6 +37,16 @@ class PlaneSearch:
         self._value = self.arrangement.value(self._current)
         self._failures = 0
         self._keep()
+
+    def run_within(self, planes: int, clock: Clock) -> None:
+        """Sweep so many planes, or as many as the clock allows."""
+        for _ in range(planes):
+            if not clock.allows(self.seconds):
+                break
+            begin = time.perf_counter()
+            self.run(1)
+            self.seconds = time.perf_counter() - begin
+            clock.cells += 1
 
     def run(self, planes: int) -> None:
         """Sweep so many planes."""

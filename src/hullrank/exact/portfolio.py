@@ -24,6 +24,9 @@ __all__ = ["METHODS", "ExactSolution", "solve_exact"]
 Floats = NDArray[np.float64]
 Trace = list[tuple[float, float, float]]
 
+_SETTLING, _LATER = 1e-7, 0.3
+"""Seconds per entry of the pairs that are kept for settling the answer, and the most of the time limit."""
+
 
 @dataclass(frozen=True)
 class ExactSolution:
@@ -47,15 +50,18 @@ def solve_exact(
     epsilon: float,
     seed: int,
     verbose: int = 0,
+    begin: float | None = None,
 ) -> ExactSolution:
-    """Maximise the statement; ``starts`` computes directions for the raw columns that the answer is never below."""
+    """Maximise the statement; ``starts`` computes directions for the raw columns that the answer is never below.
+
+    ``begin`` is the time (of ``time.perf_counter``) that the limit counts from, by default now.
+    """
     restricted = _restriction(statement, method)
     if method == "mip":
         check_program(statement)
-    infinite = float("inf")
-    clock = Clock(
-        infinite if time_limit is None else time_limit, infinite if max_cells is None else max_cells, verbose=verbose
-    )
+    limit = float("inf") if time_limit is None else time_limit - min(_LATER * time_limit, _SETTLING * _size(statement))
+    clock = Clock(limit, float("inf") if max_cells is None else max_cells, verbose=verbose)
+    clock.begin = clock.begin if begin is None else begin
     run, interrupted, flat = _begin(statement, clock, epsilon, seed), False, False
     clock.allowed_gap = gap_tol * max(abs(run.bound - statement.reward), 1e-300)
     try:
@@ -72,6 +78,10 @@ def solve_exact(
     certificate, total = grade(statement, w, claim), float(statement.total)
     clock.record(certificate.value * total + clock.base, certificate.upper_bound * total + clock.base)
     return ExactSolution(w, claim, [(seconds, v / total, b / total) for seconds, v, b in clock.trace], certificate)
+
+
+def _size(statement: Statement) -> int:
+    return len(statement.above) * statement.X.shape[1]
 
 
 def _restriction(statement: Statement, method: str) -> Callable[[Run], None] | None:

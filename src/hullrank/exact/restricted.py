@@ -17,6 +17,9 @@ from hullrank.exact.statement import Statement
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+_CLIMB = 0.2
+_TRIES = 20_000
+"""Share of the time that improving the first weights may take, and the most weights that are tried."""
 _FEW = 6
 """Most dimensions in which the lattice program is set up for every choice of features, whatever its density."""
 
@@ -33,7 +36,33 @@ def whole_numbers(run: Run) -> None:
         for w in rounded_weights(statement, raw_weights(statement, start)):
             if statement.rule.allows(w) and not run.clock.over:
                 search.offer(w)
+    _climb(run, search)
     search.run()
+
+
+def _climb(run: Run, search: ScoringSearch) -> None:
+    """Change one weight at a time, or move it to another feature, as long as the value rises and time allows."""
+    rule, tries = run.statement.rule, 0
+    until = run.clock.elapsed + _CLIMB * (run.clock.seconds - run.clock.elapsed)
+    value = -np.inf
+    while search.w is not None and search.value > value:
+        value = search.value
+        for w in list(_moves(search.w, rule.largest or 1)):
+            tries += 1
+            if run.clock.elapsed > until or tries > _TRIES:
+                return
+            if rule.allows(w) and w.any():
+                search.offer(w)
+
+
+def _moves(w: Floats, largest: int) -> Iterator[Floats]:
+    for j in range(len(w)):
+        for k in [j, *np.flatnonzero(w == 0)] if w[j] else [j]:
+            for size in range(-largest, largest + 1):
+                moved = w.copy()
+                moved[j] = 0.0
+                moved[k] = size
+                yield moved
 
 
 def few_features(run: Run) -> None:

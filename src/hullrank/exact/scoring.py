@@ -85,7 +85,7 @@ class ScoringSearch:
         self._best = np.concatenate([[-np.inf, np.inf, -np.inf], np.zeros(d)])
         self._size = np.abs(self._pairs.D).mean(axis=1)
         self._work = np.empty((2, self._pairs.D.shape[1]))
-        self._trivial = bound
+        self.bound = bound
 
     @property
     def exact(self) -> bool:
@@ -101,12 +101,6 @@ class ScoringSearch:
     def w(self) -> Floats | None:
         """Its weights, the smallest found."""
         return self._best[3:].copy() if np.isfinite(self._best[0]) else None
-
-    @property
-    def bound(self) -> float:
-        """A bound of the value over all weights that are allowed."""
-        open_boxes = self._stack[: self._depth, -1].max(initial=-np.inf)
-        return min(self._trivial, max(self.value, float(self._best[2]), float(open_boxes)))
 
     def offer(self, w: Floats) -> None:
         """Weights found elsewhere; they must be allowed."""
@@ -126,6 +120,8 @@ class ScoringSearch:
                 pairs.D, pairs.sides, pairs.owner, pairs.copies, pairs.gain, self._size,
                 self._stack, self._depth, self._best, limits, self._work,
             )  # fmt: skip
+            open_boxes = float(self._stack[: self._depth, -1].max(initial=-np.inf))
+            self.bound = min(self.bound, max(self.value, float(self._best[2]), open_boxes))
             self._clock.cells += looked
             self._clock.record(self.value, self.bound)
 

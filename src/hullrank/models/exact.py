@@ -1,101 +1,36 @@
-"""Rankers that charge 0 or 1 for every pair: the exact optimum with its proof, and the linear relaxation."""
+"""The ranker that charges 0 or 1 for every pair, to a proof."""
 
+import time
 import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from hullrank._sklearn import Interval, StrOptions, num_samples
-from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
+from hullrank._sklearn import Interval, StrOptions
 from hullrank.exact.grade import grade
 from hullrank.exact.mip import rank_program
 from hullrank.exact.portfolio import METHODS, solve_exact
-from hullrank.exact.relaxation import RelaxationStatement
-from hullrank.exact.rows import comparable_weights, join_rows
 from hullrank.exact.rule import WeightRule, signs_of_features
 from hullrank.exact.score_table import score_table
-from hullrank.exact.scores import linear_scores
 from hullrank.exact.statement import Statement, state_pairs, state_ranks
 from hullrank.exceptions import ConvergenceWarning, HullrankError, LabelError
 from hullrank.models import _exact_starts
-from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.models._pair_charge import PairChargeRanker
+from hullrank.models.base import fitting
 from hullrank.problem.certificate import Status
 from hullrank.problem.exact_certificate import ExactCertificate
-from hullrank.problem.statement import Point, certificate
 from hullrank.problem.statistics import NAMES, RankStatistic
-from hullrank.solvers.base import Options
-from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
-_RELAXATION_GAP = 1e-6  # relative gap at which the linear relaxation ends
-_RELAXATION_ROUNDS = 500  # most rounds of cuts
 
 
-class _PairChargeRanker(QueryRankerMixin, ScoreLineEstimator):
-    """What both rankers share: checked dense rows, scores without lost digits, and pair accuracy as the score."""
-
-    def candidate(self, statement: Any) -> Point:
-        """The fitted weights as a point of a stated problem.
-
-        Parameters
-        ----------
-        statement : object
-            What ``state`` returned for the data in question.
-
-        Returns
-        -------
-        point : Point
-        """
-        check_is_fitted(self, "coef_")
-        w = np.asarray(self.coef_, dtype=np.float64)
-        if len(w) != statement.rows.X.shape[1]:
-            raise HullrankError(
-                f"the model has {len(w)} weights, and the stated problem {statement.rows.X.shape[1]} features; state "
-                "it from the data that the model was fitted to"
-            )
-        return Point(w)
-
-    def _scores(self, X: Any) -> Floats:
-        return linear_scores(X, self.coef_, getattr(self, "_decimals", None))
-
-    def _check(self, X: Any, y: Any, sample_weight: Any, qid: Any) -> tuple[Floats, Indices, Floats, Indices]:
-        X = check_rows(self, X, reset=True)
-        X = X.toarray() if sp.issparse(X) else X
-        codes = encode_labels(y, check_target(X, y)).codes
-        self._has_queries = qid is not None
-        return X, codes, check_weights(sample_weight, X), check_queries(qid, X.shape[0])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
-        """Pair accuracy: the share of the pairs (of one query) with different targets that are ranked right.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            A pair weighs the product of its samples' weights.
-        qid : array-like of shape (n_samples,), default=None
-            Query ids; only pairs within a query count.
-
-        Returns
-        -------
-        score : float in [0, 1]; NaN with a warning when no pair can be compared
-        """
-        if sample_weight is not None:  # products of tiny weights would vanish
-            sample_weight = comparable_weights(check_weights(sample_weight, np.empty((num_samples(y), 0))))
-        return super().score(X, y, sample_weight, qid=qid)
-
-
-class ExactRanker(_PairChargeRanker):
+class ExactRanker(PairChargeRanker):
     """Rank by the linear score that maximises the AUC, or another rank statistic, exactly.
 
     Over all directions w it maximises the share of comparable pairs with w.x_i > w.x_k (ties are errors), or a
@@ -228,6 +163,7 @@ class ExactRanker(_PairChargeRanker):
         -------
         self : object
         """
+        begin = time.perf_counter()
         statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
         solution = solve_exact(
             statement,
@@ -240,6 +176,7 @@ class ExactRanker(_PairChargeRanker):
             epsilon=self.epsilon,
             seed=0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
+            begin=begin,
         )
         self.coef_ = solution.w
         self.trace_ = solution.trace
@@ -316,92 +253,6 @@ class ExactRanker(_PairChargeRanker):
         if not (isinstance(self.statistic, str) and self.statistic == "auc"):
             tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
-
-
-class LinearRelaxationRanker(_PairChargeRanker):
-    """Rank by the linear relaxation of the mixed-integer program for the AUC (Bertsimas, Chang and Rudin 2010).
-
-    Relaxing z to [0, 1] in P_AUC(epsilon) gives the all-pairs hinge with margin epsilon and |w_j| <= 1:
-    min sum over pairs of max(0, epsilon - w.(x_i - x_k)) subject to w.(x_i - x_k) >= epsilon - 1. HiGHS solves it with
-    cuts that sum the violated pairs of a sample, found by sorting, so that pairs are never stored.
-
-    Parameters
-    ----------
-    epsilon : float, default=1e-4
-        The margin, relative to the worst violation.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of the score, each in [-1, 1].
-    certificate_ : Certificate
-        The hinge sum in units of epsilon, and the lower bound from the cuts.
-    n_iter_ : int
-        Rounds of cuts.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-
-    See Also
-    --------
-    ExactRanker : The same problem without the relaxation.
-    SwappedPairsRanker : The hinge with an L2 penalty, for large data.
-
-    Examples
-    --------
-    >>> from hullrank import LinearRelaxationRanker
-    >>> ranker = LinearRelaxationRanker().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-    >>> ranker.score([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-    0.75
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"epsilon": [Interval(Real, 0, 1, closed="neither")]}
-
-    def __init__(self, epsilon: float = 1e-4) -> None:
-        self.epsilon = epsilon
-
-    @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Self:
-        """Solve the relaxation; Ctrl-C keeps the best answer so far.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Targets of any grades; only their order matters.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A weight is a repetition.
-        qid : array-like of shape (n_samples,), default=None
-            Query ids; only pairs within a query count.
-
-        Returns
-        -------
-        self : object
-        """
-        began = perf_counter()
-        statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
-        solution = solve(statement, Options(_RELAXATION_GAP, _RELAXATION_ROUNDS))
-        self.coef_ = solution.point.coef
-        self.n_iter_ = solution.iterations
-        graded = statement.grade(self.candidate(statement), solution.evidence)
-        self.certificate_ = certificate(statement, graded, solution, _RELAXATION_GAP, perf_counter() - began)
-        warn_unless_converged(self.certificate_, _RELAXATION_GAP, "standardise the features or raise epsilon")
-        return self
-
-    def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> RelaxationStatement:
-        """Check the data and state what is minimised on them; ``fit`` solves this.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-        qid : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        statement : frozen record of the distinct rows and epsilon
-        """
-        return RelaxationStatement(join_rows(*self._check(X, y, sample_weight, qid)), self.epsilon)
 
 
 def _warn_unless_ended(certificate: ExactCertificate) -> None:
