@@ -15,8 +15,9 @@ from hullrank.experiments.figures import bars_with_ranges, new_figure, rank_figu
 from hullrank.experiments.published import EXACT
 from hullrank.experiments.statistics import in_words, paired_t_test
 from hullrank.metrics import swapped_pairs
-from hullrank.models.exact import ExactRanker, LinearRelaxationRanker
+from hullrank.models.exact import ExactRanker
 from hullrank.models.pairs import SwappedPairsRanker
+from hullrank.models.relaxation import LinearRelaxationRanker
 from hullrank.problem.certificate import Status
 
 METHODS = ("RankBoost", "logistic", "SVM", "LP", "exact")
