@@ -111,7 +111,7 @@ def certificate(statement: Statement, grade: Grade, solution: Solution, tol: flo
         status = Status.PRECISION
         cause = "rounding in the scores of the data as given is larger than the tolerance allows"
     return Certificate(
-        primal=primal, dual=dual, status=status, iterations=solution.iterations, seconds=seconds,
+        primal=float(primal), dual=float(dual), status=status, iterations=solution.iterations, seconds=seconds,
         solver=solution.solver, n_order_constraints=statement.n_order_constraints, residuals=grade.residuals,
-        floor=grade.floor, cause=cause,
+        floor=float(grade.floor), cause=cause,
     )  # fmt: skip
