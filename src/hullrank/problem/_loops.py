@@ -1,6 +1,5 @@
 """The pass over the rows of an interval problem that the certificate needs; arrays only (see ``RowLayout.table``)."""
 
-from math import log
 from typing import Any
 
 from hullrank._jit import njit
@@ -16,8 +15,8 @@ def move_multipliers(
     of it for a shared slack), and a elsewhere.
 
     Fills coef[k] = sum of sign * alpha over the sample's rows and per_group = (sums of alpha, sums of cost * room);
-    returns the sum of cost * conjugate(sum_bundle a): (sum a)^2 / 4 for the squared hinge, the entropy for the logistic
-    charge.
+    returns the sum of cost * conjugate(sum_bundle a) of charges with a kink: (sum a)^2 / 4 for the squared hinge, else
+    0.
     """
     for k in range(len(coef)):
         coef[k] = 0.0
@@ -51,6 +50,4 @@ def move_multipliers(
             coef[start + i] += sign[g] * c * x
             if charge == 1:
                 conjugate += 0.25 * c * (x + y) * (x + y)
-            elif charge == 3 and 0.0 < x < 1.0:
-                conjugate += c * (x * log(x) + (1.0 - x) * log(1.0 - x))
     return conjugate

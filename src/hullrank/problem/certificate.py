@@ -137,7 +137,9 @@ def charge_and_rise(
     if problem.charge is Charge.HARD:
         return max(float(violation.max(initial=0.0)), 0.0), 0.0
     total = float(layout.cost @ problem.charge.value(violation))
-    return total, float(layout.cost @ problem.charge.value(violation + digits)) - total if digits > 0 else 0.0
+    if digits == 0.0 or problem.charge.smooth:  # whose slope is at most ``largest``
+        return total, digits * problem.charge.largest * float(layout.cost.sum()) if digits else 0.0
+    return total, float(layout.cost @ problem.charge.value(violation + digits)) - total
 
 
 def certify_intervals(
@@ -188,6 +190,8 @@ def certify_intervals(
             break
         move = np.clip(_least_repair(problem, np.concatenate([room, t]), residual), -1, 1)
         tau, t = move[: problem.n_groups], t * (1 + move[problem.n_groups :])
+    if problem.charge.smooth:
+        conjugate = float(layout.row_cost @ problem.charge.conjugate(a))
     dual_size = dual_penalty(coef)
     gain = float(problem.offset @ totals + problem.gap @ t)
     shrink = 1 / max(1.0, dual_size) if problem.l1 else 1.0

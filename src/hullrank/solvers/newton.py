@@ -40,42 +40,29 @@ class RowModel:
 
 
 class SmoothRows:
-    """Models of a charge that is smooth everywhere, from its record alone."""
+    """Models of a charge that is smooth everywhere: every row pays, and no row has a kink to be sorted by."""
 
     def __init__(self, scaled: ScaledProblem) -> None:
-        self.scaled = scaled
+        from hullrank.solvers import _newton_loops
+
+        self.loops, self.scaled = _newton_loops, scaled
         layout = scaled.layout
-        self.sign, self.sample, self.cost = layout.spread(scaled.problem.sign), layout.row_sample, layout.row_cost
+        self.cross = np.empty(layout.n_rows)
+        self.per_sample, self.per_group = np.empty((2, layout.n_samples)), np.zeros((2, scaled.problem.n_groups))
 
     def sort(self, s: Floats, theta: Floats) -> RowModel:
         """The model at scores and thresholds."""
-        layout, charge = self.scaled.layout, self.scaled.problem.charge
-        v = self._violations(s, theta)
-        d = self.cost * charge.curvature(v)
-        e = self.cost * charge.derivative(v) - d * v
-        m, groups = layout.n_samples, layout.group_starts[:-1]
-        push = _by_sample(self.sample, self.sign * e, m), _group_sums(e, groups, layout.n_rows)
-        by_sample = _by_sample(self.sample, d, m)
-        total = float(self.cost @ charge.value(v))
-        return RowModel(total, len(v), by_sample, _group_sums(d, groups, layout.n_rows), d, push)
+        problem, layout = self.scaled.problem, self.scaled.layout
+        groups = np.stack([problem.sign, problem.offsets(theta)])
+        total = self.loops.model_rows(layout.table, groups, layout.cost, s, self.cross, self.per_sample, self.per_group)
+        push = self.per_sample[1].copy(), self.per_group[1].copy()
+        return RowModel(total, layout.n_rows, self.per_sample[0], self.per_group[0].copy(), self.cross, push)
 
     def multipliers(self, s: Floats, theta: Floats, kept: RowLayout, kept_multipliers: Floats) -> tuple[Floats, int]:
         """Multipliers of all rows: the derivative of the charge."""
-        return self.scaled.problem.charge.derivative(self._violations(s, theta)), 0
-
-    def _violations(self, s: Floats, theta: Floats) -> Floats:
         layout, problem = self.scaled.layout, self.scaled.problem
-        return layout.spread(problem.offsets(theta)) - self.sign * s[self.sample]
-
-
-def _by_sample(sample: NDArray[np.int64], values: Floats, m: int) -> Floats:
-    return np.bincount(sample, values, m).astype(np.float64, copy=False)
-
-
-def _group_sums(values: Floats, starts: NDArray[np.int64], n_rows: int) -> Floats:
-    """Sums over the slices that begin at ``starts``; 0 for empty ones."""
-    sums = np.diff(np.append(0.0, np.cumsum(values))[np.append(starts, n_rows)])
-    return sums.astype(np.float64, copy=False)
+        violation = layout.spread(problem.offsets(theta)) - layout.spread(problem.sign) * s[layout.row_sample]
+        return problem.charge.derivative(violation), 0
 
 
 def row_models(scaled: ScaledProblem) -> "RowSorter | SmoothRows":
