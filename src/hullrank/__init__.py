@@ -27,6 +27,7 @@ _HOME = {
     "RankBoost": "baselines.rankboost",
     "InformativeVectorClassifier": "baselines.informative_vectors",
     "ScoreLineDisplay": "plots",
+    "summarise": "models.summary",
 }
 _SUBPACKAGES = ("data", "metrics", "exceptions", "datasets", "io", "plots")
 

@@ -156,18 +156,26 @@ def evaluate(
 @app.command()
 def explain(
     model: ModelPath,
-    data: Annotated[Path | None, typer.Argument(help="A table with grades, to see which rows contradict.")] = None,
+    data: Annotated[
+        Path | None, typer.Argument(help="The training table, for errors; any table with grades, for contradictions.")
+    ] = None,
     target: Target = None,
+    qid: Qid = None,
+    weights: Weights = None,
+    resamples: Annotated[
+        int, typer.Option("--resamples", min=0, help="Refits for the errors of the weights; 0 is none.")
+    ] = 100,
     decimal: Decimal = None,
     json: Json = False,
 ) -> None:
-    """Show what a model learned: weights, the place of every grade, and the rows that contradict it.
+    """Show what a model learned: weights with errors, the place of every grade, and the rows that contradict it.
 
     Example: `hullrank explain model.hull train.csv`
     """
-    from hullrank.cli.evaluate import run_explain
+    from hullrank.cli.explain import run_explain
 
-    run_explain(model, data, target=target, decimal=decimal, as_json=json)
+    options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
+    run_explain(model, data, **options, resamples=resamples, as_json=json)
 
 
 @app.command()

@@ -39,6 +39,11 @@ class Model:
         return unwrap(self.pipeline, calibrators=False).model
 
     @property
+    def inside(self) -> Any:
+        """The model without what prepares its input and without a calibrator around it."""
+        return unwrap(self.pipeline).model
+
+    @property
     def classes(self) -> list[Any] | None:
         """The grades from lowest to highest, if the model knows them."""
         names = self.about.get("grades")
@@ -70,6 +75,10 @@ class Model:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
         return data
 
+    def known_columns(self, X: Any) -> Any:
+        """The columns that the model was fitted to, without others of a table."""
+        return X.select([column["name"] for column in self.pipeline[0].columns_]) if self._from_tables else X
+
     @property
     def _from_tables(self) -> bool:
         return hasattr(self.pipeline, "steps") and hasattr(self.pipeline[0], "columns_")
@@ -95,6 +104,24 @@ class Model:
         if hasattr(self.step, "predict_class"):
             return self.step.predict_class(Z)
         return self.step.predict(Z) if bounds_of(self.step).get("thresholds") is not None else None
+
+    def fit_parameters(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Those of the weights and queries that the model was fitted with."""
+        from sklearn.utils.validation import has_fit_parameter
+
+        return {
+            name: values
+            for name, values in given.items()
+            if values is not None and has_fit_parameter(self.inside, name)
+        }
+
+    def holds_training_rows(self, Z: Any, y: Any, given: dict[str, Any]) -> bool | None:
+        """Whether encoded rows are those of the fit; None if nothing tells."""
+        from hullrank.reports.whose import holds_training_rows
+
+        if self.about.get("rows") not in (None, len(y)):
+            return False
+        return holds_training_rows(self.inside, Z, y, **given)
 
     def qid_column(self, given: str | None, whole: bool) -> str | None:
         """The column with the queries: the one given, else the one of the fit."""
