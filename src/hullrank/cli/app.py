@@ -84,6 +84,9 @@ def fit(
     set_: Set = None,
     decimal: Decimal = None,
     dates: Dates = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Learn the probability of every grade too; `rank` then adds them.")
+    ] = False,
     columns: Annotated[bool, typer.Option("--columns", help="Show what became of every column.")] = False,
     cv: Annotated[bool, typer.Option("--cv/--no-cv", help="Measure on rows left out, in five quick folds.")] = True,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace a model file that exists.")] = False,
@@ -98,7 +101,7 @@ def fit(
 
     named = Columns(target, qid, weights, tuple(drop or ()))
     reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
-    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json)
+    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json, probabilities)
     run_fit(data, named, reading, out, wishes)
 
 

@@ -40,10 +40,10 @@ def run_explain(
     else:
         summary, training = _with_data(model, data, resamples)
     facts: dict[str, Any] = {
-        "model": type(model.inside).__name__,
+        "model": type(model.step).__name__,
         "method": model.about.get("method"),
         "library": model.library or hullrank.__version__,
-        "parameters": model.inside.get_params(deep=False),
+        "parameters": model.step.get_params(deep=False),
         "certificate": certificate_fields(summary.certificate),
         "resamples": summary.n_resamples,
         "weights": _records(summary.coefficients),
@@ -63,7 +63,7 @@ def _with_data(model: Model, data: Data, resamples: int) -> tuple[Any, bool | No
     from hullrank._pipelines import unwrap
     from hullrank.models.summary import summarise
 
-    inside, y, step = unwrap(model.pipeline), model.target(data), model.inside
+    inside, y, step = unwrap(model.pipeline), model.target(data), model.step
     given = {"sample_weight": data.weights, "qid": data.qid}
     taken = model.fit_parameters(given)
     training = model.holds_training_rows(inside.transform(data.X), y, taken)
@@ -101,7 +101,7 @@ def _violators(model: Model, data: Data) -> list[dict[str, Any]]:
     from hullrank.plots.placement import bounds_of, place
 
     y, scores = model.target(data), model.pipeline.score_samples(data.X)
-    placed = place(y, scores, **bounds_of(model.inside))
+    placed = place(y, scores, **bounds_of(model.step))
     return [
         {"row": int(data.numbers[i]), "grade": y[i], "score": float(scores[i]), "beyond": float(placed.violation[i])}
         for i in placed.violators[:_MOST]

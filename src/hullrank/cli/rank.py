@@ -15,6 +15,7 @@ from hullrank.exceptions import TableError
 
 _SHOWN = 20
 _SHOWN_IN_QUERIES = 100
+_SHOWN_CHANCES = 6  # columns of probabilities on the terminal; files have all
 _MOST_JSON = 1000
 
 
@@ -57,7 +58,7 @@ def run_rank(
 
 
 def ranked_rows(model: Model, data: Data, qid: Any | None) -> tuple[pl.DataFrame, dict[str, str]]:
-    """The rows with score, grade, rank and row number, best first (within queries), and the names of those columns."""
+    """The rows with rank, score, grade, row and probabilities, best first (within queries); the new columns' names."""
     result = pl.DataFrame() if data.rows is None else data.rows
     scores = model.pipeline.score_samples(data.X)
     new = {
@@ -66,6 +67,7 @@ def ranked_rows(model: Model, data: Data, qid: Any | None) -> tuple[pl.DataFrame
         "grade": model.grades(data.X),
         "query": qid if data.sparse else None,
         "row": np.arange(1, len(data) + 1),
+        **model.probabilities(data.X),
     }
     names = {name: _free(name, result.columns) for name, values in new.items() if values is not None}
     result = pl.concat([result, pl.DataFrame([pl.Series(names[name], new[name]) for name in names])], how="horizontal")
@@ -87,6 +89,8 @@ def _load(model: Model, path: Path, column: str | None, decimal: str | None) -> 
 def _show(result: pl.DataFrame, names: list[str], query: str | None, rows: int) -> None:
     """The best rows on the terminal, under a heading for every query."""
     names = [name for name in names if name != query]
+    chances = [name for name in names if name.startswith("P(")]
+    names = [name for name in names if name not in chances[_SHOWN_CHANCES:]]
     shown = [*names, *[name for name in result.columns if name not in names and name != query][:4]]
     left = tuple(i for i, name in enumerate(shown) if not result[name].dtype.is_numeric())
     right = tuple(i for i in range(len(shown)) if i not in left)

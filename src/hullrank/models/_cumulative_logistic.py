@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
 from hullrank.exceptions import HullrankError
 
@@ -104,3 +104,12 @@ def class_probabilities(t: Floats, slope: float, cuts: Floats) -> Floats:
     between = np.append(np.append(1.0, -np.expm1(-np.diff(cuts))), 1.0)
     probabilities = at_most * at_least * between
     return probabilities / probabilities.sum(axis=1, keepdims=True)
+
+
+def log_class_probabilities(t: Floats, slope: float, cuts: Floats) -> Floats:
+    """The logarithms of the same, finite also where the probabilities underflow to 0."""
+    z = cuts - slope * t[:, None]
+    at_most = np.column_stack([log_expit(z), np.zeros(len(t))])
+    at_least = np.column_stack([np.zeros(len(t)), log_expit(-z)])
+    between = np.append(np.append(0.0, np.log(-np.expm1(-np.diff(cuts)))), 0.0)
+    return at_most + at_least + between
