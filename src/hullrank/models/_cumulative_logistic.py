@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
 from scipy.special import expit, log_expit
 
 from hullrank.exceptions import HullrankError
@@ -82,10 +81,11 @@ def fit_cumulative_logistic(scores: Floats, codes: NDArray[np.intp], weights: Fl
 
 
 def _newton(likelihood: _Likelihood, x: Floats, max_iter: int = 200) -> Floats:
+    """Newton's method with a line search, which also copes with the bad Hessians of scores that nearly separate."""
     value = likelihood.loss(x)
     for _ in range(max_iter):
         gradient, hessian = likelihood.derivatives(x)
-        step = solve(hessian, gradient, assume_a="pos")
+        step = np.linalg.solve(hessian, gradient)
         decrement = float(gradient @ step)
         length = 1.0
         while (new := likelihood.loss(x - length * step)) > value - 0.25 * length * decrement and length > 1e-10:
