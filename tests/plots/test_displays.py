@@ -190,7 +190,7 @@ def test_ranks_of_estimators(data):
 
 
 def test_coefficients_with_the_intervals_of_a_summary(data):
-    X, y, codes = data
+    X, _, codes = data
     model = make_pipeline(StandardScaler(), FixedMarginClassifier()).fit(X, codes)
     summary = model[-1].summary(model[0].transform(X), codes, n_resamples=10, level=0.9)
     display = CoefficientDisplay.from_estimator(model, X, codes, n_resamples=10, level=0.9, names=["a", "b"])

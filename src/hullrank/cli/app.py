@@ -113,6 +113,9 @@ def rank(
     top: Annotated[int | None, typer.Option(min=1, help="Only the best rows (of every query).")] = None,
     qid: Qid = None,
     whole: Annotated[bool, typer.Option("--whole", help="Rank all rows together, whatever their query.")] = False,
+    thresholds: Annotated[
+        Path | None, typer.Option("--thresholds", help="JSON file with thresholds, as the report saves them.")
+    ] = None,
     decimal: Decimal = None,
     raw: Annotated[
         bool, typer.Option("--raw", help="Write cells that begin with = + - @ as they are; spreadsheets may run them.")
@@ -125,7 +128,9 @@ def rank(
     """
     from hullrank.cli.rank import run_rank
 
-    run_rank(model, data, out, top=top, qid=qid, whole=whole, decimal=decimal, raw=raw, as_json=json)
+    run_rank(
+        model, data, out, top=top, qid=qid, whole=whole, thresholds=thresholds, decimal=decimal, raw=raw, as_json=json
+    )
 
 
 @app.command()
