@@ -200,3 +200,24 @@ def test_coefficients_with_the_intervals_of_a_summary(data):
     assert CoefficientDisplay.from_summary(model[-1].summary()).intervals is None
     with pytest.raises(HullrankError, match="not linear"):
         CoefficientDisplay.from_summary(FixedMarginClassifier(kernel="rbf").fit(X, codes).summary())
+
+
+def test_convergence_of_pipelines_and_without_data(data):
+    X, _, codes = data
+    pipeline = make_pipeline(StandardScaler(), FixedMarginClassifier()).fit(5 * X, codes)
+    plain = ConvergenceDisplay.from_estimator(FixedMarginClassifier(), StandardScaler().fit_transform(5 * X), codes)
+    display = ConvergenceDisplay.from_estimator(pipeline, 5 * X, codes)
+    np.testing.assert_allclose(display.objective, plain.objective)
+    alone = ConvergenceDisplay.from_estimator(pipeline)
+    assert alone.steps == pipeline[-1].certificate_.iterations
+    assert alone.gaps_ == pytest.approx(pipeline[-1].certificate_.relative_gap)
+    with pytest.raises(HullrankError, match="not fitted"):
+        ConvergenceDisplay.from_estimator(FixedMarginClassifier())
+
+
+def test_displays_are_listed_and_importable_by_name():
+    import hullrank.plots
+
+    listed = dir(hullrank.plots)
+    assert "ScoreLineDisplay" in listed
+    assert all(getattr(hullrank.plots, name).__name__ == name for name in listed)

@@ -11,6 +11,7 @@ from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph, RankBo
 from hullrank.exceptions import UndefinedMetricWarning
 from hullrank.metrics import wmw_score
 from hullrank.models.influence import permutation_influence
+from hullrank.reports.details import worst_pairs
 from hullrank.reports.facts import gather
 from hullrank.reports.html import embedded, render, write_report
 from hullrank.reports.words import in_words
@@ -168,6 +169,17 @@ def test_real_targets_have_a_picture_of_ranks(fitted):
     np.testing.assert_allclose(trend["target"], target)
     scores = model.score_samples(X)
     assert trend["rank"] == [int((scores > s).sum()) + 1 for s in scores]
+
+
+@pytest.mark.parametrize("n_values", [3, 60, 150])
+def test_worst_pairs_of_total_orders_by_brute_force(n_values):
+    rng = np.random.default_rng(n_values)
+    codes, scores, qid = rng.integers(0, n_values, 150), rng.normal(size=150).round(1), rng.integers(0, 4, 150)
+    excess = np.where((codes[:, None] < codes) & (qid[:, None] == qid), scores[:, None] - scores, -1)
+    found = worst_pairs(scores, codes, qid, 12)
+    np.testing.assert_allclose([pair[0] for pair in found], np.sort(excess[excess > 0])[::-1][:12])
+    assert all(excess[i, j] == value for value, i, j in found)
+    assert worst_pairs(codes.astype(float), codes, qid, 12) == []
 
 
 def test_kernel_models_have_influences(fitted):

@@ -10,6 +10,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from hullrank._pipelines import unwrap
 from hullrank._sklearn import HasMethods, StrOptions, num_samples, safe_indexing
 from hullrank.data import check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError, LabelError
@@ -198,6 +199,12 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
+
+    def _html_repr(self) -> str:
+        """What notebooks show: scikit-learn's diagram and, once fitted, the score line of the estimator."""
+        from hullrank.plots.svg import score_line_svg
+
+        return super()._html_repr() + (score_line_svg(unwrap(self).model) if hasattr(self, "estimator_") else "")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,5 +1,6 @@
 """What the report adds to scores: the cells of the rows, the picture of real-valued targets, influences."""
 
+from heapq import heappush, heappushpop, nlargest
 from typing import Any
 
 import narwhals as nw
@@ -52,6 +53,31 @@ def trend(placed: Placement, shown: Any) -> dict[str, Any] | None:
     rank[np.argsort(-placed.scores, kind="stable")] = np.arange(1, len(rank) + 1)
     targets = np.asarray(placed.classes, dtype=np.float64)[placed.codes]
     return {"target": targets[shown].tolist(), "rank": rank[shown].tolist(), "score": placed.scores[shown].tolist()}
+
+
+def worst_pairs(scores: Any, codes: Any, queries: Any, most: int) -> list[tuple[float, int, int]]:
+    """The pairs (excess, lower row, higher row) of a total order, of one query each, that are ranked most wrongly.
+
+    Rows are gone through from the lowest class to the highest; the ``most`` highest scores among lower classes are all
+    that can be part of a worst pair, so that the work is linear in the rows after sorting them.
+    """
+    worst: list[tuple[float, int, int]] = []
+    highest: list[tuple[float, int]] = []
+    waiting: list[tuple[float, int]] = []
+    before = (-1, -1)
+    for row in np.lexsort((codes, queries)).tolist():
+        now, score = (int(queries[row]), int(codes[row])), float(scores[row])
+        if now[0] != before[0]:
+            highest, waiting = [], []
+        elif now != before:
+            highest, waiting = nlargest(most, highest + waiting), []
+        for above, low in highest:
+            if above <= score or (len(worst) == most and above - score <= worst[0][0]):
+                break
+            (heappush if len(worst) < most else heappushpop)(worst, (above - score, low, row))
+        waiting.append((score, row))
+        before = now
+    return sorted(worst, reverse=True)
 
 
 def influences(estimator: Any, X: Any, y: Any, names: Any, qid: Any, sample_weight: Any) -> list[dict[str, Any]]:

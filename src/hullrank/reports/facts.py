@@ -11,7 +11,7 @@ from hullrank.metrics import swapped_pairs, wmw_score
 from hullrank.order import OrderGraph
 from hullrank.plots.order_graph import edge_accuracies, layout
 from hullrank.plots.placement import Placement, place_by
-from hullrank.reports.details import cells, influences, trend
+from hullrank.reports.details import cells, influences, trend, worst_pairs
 from hullrank.reports.whose import holds_training_rows
 
 _MOST_POINTS = 3000
@@ -50,7 +50,7 @@ def gather(
     order = getattr(model, "order_", None)
     if order is None:
         order = OrderGraph.chain(placed.classes.tolist())
-    grades = [str(label) for label in (placed.classes if labels is None else labels)]
+    grades = _names(placed.classes.tolist() if labels is None else list(labels))
     numbers = np.arange(1, len(placed.scores) + 1) if numbers is None else np.asarray(numbers)
     given = {"sample_weight": sample_weight, "qid": qid if has_fit_parameter(model, "qid") else None}
     training = holds_training_rows(model, inside.transform(X), y, **given)
@@ -116,6 +116,22 @@ def _worst_pairs(
 ) -> list[dict[str, Any]]:
     """Pairs along comparable classes (of one query) whose lower sample lies furthest above the higher one."""
     queries = np.zeros(len(placed.codes), dtype=int) if qid is None else np.unique(qid, return_inverse=True)[1]
+    if order.is_total:
+        found = worst_pairs(placed.scores, placed.codes, queries, _MOST_PAIRS)
+    else:
+        found = _worst_along_edges(placed, order, queries)
+    return [
+        {
+            "lower": {"row": int(numbers[i]), "grade": grades[placed.codes[i]], "score": float(placed.scores[i])},
+            "higher": {"row": int(numbers[j]), "grade": grades[placed.codes[j]], "score": float(placed.scores[j])},
+            "excess": excess,
+        }
+        for excess, i, j in found
+    ]
+
+
+def _worst_along_edges(placed: Placement, order: OrderGraph, queries: Any) -> list[tuple[float, int, int]]:
+    """The same for partial orders; beyond 40 classes along the edges of the graph only."""
     by_score = np.argsort(placed.scores, kind="stable")
     members = [by_score[placed.codes[by_score] == c] for c in range(len(placed.classes))]
     found: list[tuple[float, int, int]] = []
@@ -126,15 +142,7 @@ def _worst_pairs(
             top, bottom = low[-_MOST_PAIRS:], high[:_MOST_PAIRS]
             excess = placed.scores[top][:, None] - placed.scores[bottom]
             found += [(float(excess[i, j]), int(top[i]), int(bottom[j])) for i, j in np.argwhere(excess > 0)]
-    found.sort(reverse=True)
-    return [
-        {
-            "lower": {"row": int(numbers[i]), "grade": grades[placed.codes[i]], "score": float(placed.scores[i])},
-            "higher": {"row": int(numbers[j]), "grade": grades[placed.codes[j]], "score": float(placed.scores[j])},
-            "excess": excess,
-        }
-        for excess, i, j in found[:_MOST_PAIRS]
-    ]
+    return sorted(found, reverse=True)[:_MOST_PAIRS]
 
 
 def _worst_queries(scores: Any, queries: Any, low: Any, high: Any) -> list[int]:
@@ -152,6 +160,12 @@ def _weights(model: Any, names: Any) -> dict[str, Any]:
     labels = [f"x{i}" for i in range(len(coef))] if names is None or len(names) != len(coef) else list(names)
     largest = np.argsort(-np.abs(coef), kind="stable")[:_MOST_WEIGHTS]
     return {"total": len(coef), "shown": [{"name": str(labels[i]), "weight": float(coef[i])} for i in largest]}
+
+
+def _names(labels: list[Any]) -> list[str]:
+    """Classes in words; where there are so many that they are numbers, with six digits."""
+    many = len(labels) > _MOST_GRADES
+    return [f"{label:.6g}" if many and isinstance(label, float) else str(label) for label in labels]
 
 
 def _certificate(model: Any) -> dict[str, Any]:
