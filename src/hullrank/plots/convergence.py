@@ -65,7 +65,7 @@ class ConvergenceDisplay:
     @classmethod
     def _from_certificate(cls, model: Any, ax: Any) -> Self:
         certificate = getattr(model, "certificate_", None)
-        if not hasattr(certificate, "dual"):
+        if certificate is None or not hasattr(certificate, "dual"):
             raise HullrankError(
                 f"{type(model).__name__} carries no objective with a lower bound (it is not fitted, or a baseline); "
                 "pass X and y to see its steps"

@@ -37,10 +37,11 @@ def score_line_svg(model: Any) -> str:
             f'<circle cx="{x(median):.1f}" cy="{middle:.1f}" r="3.5" fill="currentColor">'
             "<title>median training score</title></circle>"
         )
+    floor = height - _LEGEND - 22
     for threshold in () if thresholds is None else thresholds.tolist():
         parts.append(
-            f'<line x1="{x(threshold):.1f}" x2="{x(threshold):.1f}" y1="2" y2="{height - _LEGEND - 22}" stroke="{FAINT}" '
-            f'stroke-dasharray="4 3"/><text x="{x(threshold):.1f}" y="{height - _LEGEND - 8}" text-anchor="middle" '
+            f'<line x1="{x(threshold):.1f}" x2="{x(threshold):.1f}" y1="2" y2="{floor}" stroke="{FAINT}" '
+            f'stroke-dasharray="4 3"/><text x="{x(threshold):.1f}" y="{floor + 14}" text-anchor="middle" '
             f'fill="{FAINT}">{threshold:.3g}</text>'
         )
     told = [
