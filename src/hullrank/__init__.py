@@ -15,6 +15,7 @@ from typing import Any
 _HOME = {
     "OrderGraph": "order",
     "ConvexHullRanker": "models.hull",
+    "ConvexHullClassifier": "models.hull",
     "FixedMarginClassifier": "models.margins",
     "NuMarginClassifier": "models.driven_margins",
     "SumOfMarginsClassifier": "models.driven_margins",

@@ -29,6 +29,7 @@ NAMES = np.array(["low", "middle", "high"])
 MODELS = {
     "hull": hullrank.ConvexHullRanker(),
     "hull on a graph": hullrank.ConvexHullRanker(order=[(0, 2), (1, 2)], C=0.5, loss="hinge"),
+    "hull classifier": hullrank.ConvexHullClassifier(),
     "fixed margin": hullrank.FixedMarginClassifier(C=0.1),
     "nu margin": hullrank.NuMarginClassifier(),
     "sum of margins": hullrank.SumOfMarginsClassifier(),
