@@ -122,7 +122,7 @@ def _show(result: pl.DataFrame, names: list[str], query: str | None, rows: int) 
     left = tuple(i for i, name in enumerate(shown) if not result[name].dtype.is_numeric())
     right = tuple(i for i in range(len(shown)) if i not in left)
     most = _SHOWN if query is None else _SHOWN_IN_QUERIES
-    head = result.head(most)
+    head = result.head(most).with_columns(pl.col(chances).round(4))
     out.print(Text(f"{_share(head.height, rows)}, best first{_within(query)}", style="bold"))
     groups = [(None, head)] if query is None else head.partition_by(query, maintain_order=True, as_dict=True).items()
     for key, part in groups:
