@@ -33,6 +33,7 @@ MODELS = {
     "fixed margin": hullrank.FixedMarginClassifier(C=0.1),
     "nu margin": hullrank.NuMarginClassifier(),
     "sum of margins": hullrank.SumOfMarginsClassifier(),
+    "approximated linear kernel": hullrank.FixedMarginClassifier(approximation=20),
     "rbf kernel": hullrank.ConvexHullRanker(kernel="rbf"),
     "warm start": hullrank.FixedMarginClassifier(kernel="poly", warm_start=True),
     "swapped pairs": hullrank.SwappedPairsRanker(),

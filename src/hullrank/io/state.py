@@ -237,9 +237,10 @@ def check_fitted_shapes(estimator: Any) -> None:
     for column in getattr(estimator, "columns_", ()):
         if column.get("form") is not None and not is_form(column["form"]):
             raise ModelFileError(f"the form of column {str(column.get('name'))[:40]!r} is none")
-    weights = "coef_" if getattr(estimator, "kernel", "linear") == "linear" else "dual_coef_"
-    if isinstance(estimator, BaseEstimator) and hasattr(estimator, "certificate_") and not hasattr(estimator, weights):
-        raise ModelFileError(f"its {type(estimator).__name__} has a certificate, but no {weights} to predict with")
+    linear = getattr(estimator, "kernel", "linear") == "linear"  # an approximated one has coefficients of rows
+    weights = ("coef_", "dual_coef_") if linear else ("dual_coef_",)
+    if hasattr(estimator, "certificate_") and not any(hasattr(estimator, name) for name in weights):
+        raise ModelFileError(f"its {type(estimator).__name__} has a certificate, but no {weights[0]} to predict with")
     n = getattr(estimator, "n_features_in_", None)
     classes = getattr(estimator, "classes_", None) if not isinstance(estimator, Pipeline) else None
     k = None if classes is None else len(classes)
