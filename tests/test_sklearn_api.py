@@ -3,7 +3,13 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
+from hullrank import (
+    ConvexHullClassifier,
+    ConvexHullRanker,
+    FixedMarginClassifier,
+    NuMarginClassifier,
+    SumOfMarginsClassifier,
+)
 
 TIGHT = {"tol": 1e-12}
 
@@ -14,6 +20,7 @@ TIGHT = {"tol": 1e-12}
         ConvexHullRanker(intervals="free", **TIGHT),
         ConvexHullRanker("full", slack="edge", loss="hinge", **TIGHT),
         ConvexHullRanker(penalty="l1", **TIGHT),
+        ConvexHullClassifier(**TIGHT),
         FixedMarginClassifier(**TIGHT),
         FixedMarginClassifier(thresholds="all", loss="squared_hinge", **TIGHT),
         NuMarginClassifier(**TIGHT),

@@ -15,6 +15,7 @@ from typing import Any
 _HOME = {
     "OrderGraph": "order",
     "ConvexHullRanker": "models.hull",
+    "ConvexHullClassifier": "models.hull",
     "FixedMarginClassifier": "models.margins",
     "NuMarginClassifier": "models.driven_margins",
     "SumOfMarginsClassifier": "models.driven_margins",
@@ -27,6 +28,7 @@ _HOME = {
     "RankBoost": "baselines.rankboost",
     "InformativeVectorClassifier": "baselines.informative_vectors",
     "ScoreLineDisplay": "plots",
+    "summarise": "models.summary",
 }
 _SUBPACKAGES = ("data", "metrics", "exceptions", "datasets", "io", "plots")
 

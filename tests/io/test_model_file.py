@@ -19,6 +19,7 @@ import hullrank
 from hullrank.exceptions import HullrankError, ModelFileError
 from hullrank.io import TableEncoder, load, read_model, replacing, save
 from hullrank.io.model_file import _digest
+from hullrank.metrics import RankStatistic
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -28,9 +29,11 @@ NAMES = np.array(["low", "middle", "high"])
 MODELS = {
     "hull": hullrank.ConvexHullRanker(),
     "hull on a graph": hullrank.ConvexHullRanker(order=[(0, 2), (1, 2)], C=0.5, loss="hinge"),
+    "hull classifier": hullrank.ConvexHullClassifier(),
     "fixed margin": hullrank.FixedMarginClassifier(C=0.1),
     "nu margin": hullrank.NuMarginClassifier(),
     "sum of margins": hullrank.SumOfMarginsClassifier(),
+    "approximated linear kernel": hullrank.FixedMarginClassifier(approximation=20),
     "rbf kernel": hullrank.ConvexHullRanker(kernel="rbf"),
     "warm start": hullrank.FixedMarginClassifier(kernel="poly", warm_start=True),
     "swapped pairs": hullrank.SwappedPairsRanker(),
@@ -80,6 +83,29 @@ def test_words_infinities_frames_and_sparse_input(tmp_path):
     sparse = hullrank.FixedMarginClassifier().fit(sp.csr_array(X), Y)
     save(sparse, tmp_path / "s.hull")
     np.testing.assert_array_equal(load(tmp_path / "s.hull").score_samples(X), sparse.score_samples(X))
+
+
+DAYS = np.array(["2024-01-01", "2024-02-01", "2024-03-01"], dtype="datetime64[D]")
+
+
+@pytest.mark.filterwarnings("ignore::hullrank.exceptions.UndeclaredOrderWarning")
+@pytest.mark.parametrize("labels", [DAYS, DAYS.astype("datetime64[ns]"), DAYS.astype(object), DAYS.astype("M8[s]")])
+def test_date_labels_come_back(tmp_path, labels):
+    model = hullrank.ConvexHullRanker().fit(X, labels[Y])
+    save(model, tmp_path / "m.hull")
+    again = load(tmp_path / "m.hull")
+    assert again.classes_.dtype == model.classes_.dtype
+    np.testing.assert_array_equal(again.predict_class(X), model.predict_class(X))
+    assert again.order_.labels == model.order_.labels
+
+
+@pytest.mark.parametrize("statistic", [RankStatistic("pnorm", p=2.0), RankStatistic.of(np.arange(60.0)), "dcg"])
+def test_rank_statistics_come_back(tmp_path, statistic):
+    model = hullrank.ExactRanker(statistic, max_cells=50).fit(X, Y > 0)
+    save(model, tmp_path / "m.hull")
+    again = load(tmp_path / "m.hull")
+    assert again.statistic == model.statistic
+    np.testing.assert_array_equal(again.score_samples(X), model.score_samples(X))
 
 
 def test_files_are_the_same_every_time_and_carry_notes(tmp_path, model_bytes):
@@ -155,6 +181,11 @@ def test_a_signed_copy_loads(tmp_path, model_bytes):
         (lambda h: last(h)["params"].update(nonsense=1), "no parameter"),
         (lambda h: last(h)["state"].update(coef_={"$": "array", "n": 10**6}), "refers to array"),
         (lambda h: last(h)["state"].update(coef_="word"), "does not fit"),
+        (lambda h: last(h)["state"].pop("coef_"), "no coef_ to predict with"),
+        (lambda h: last(h)["params"].update(kernel="rbf"), "no dual_coef_ to predict with"),
+        (lambda h: last(h)["state"].update(classes_={"$": "dates", "unit": "generic", "n": 0}), "unknown unit"),
+        (lambda h: last(h)["state"].update(extra_={"$": "date", "value": 5}), "do not fit together"),
+        (lambda h: last(h)["state"].update(extra_={"$": "date", "value": "x" * 99}), "do not fit together"),
         (lambda h: last(h)["state"].update(intervals_=last(h)["state"]["coef_"]), "does not fit"),
         (lambda h: last(h)["state"]["order_"].update(edges=0), "edges"),
         (lambda h: last(h)["state"]["certificate_"].update({"class": "os"}), "unknown class"),

@@ -180,3 +180,33 @@ def test_a_partial_order_has_no_cumulative_probabilities():
     X, y = grades(3)
     with pytest.raises(HullrankError, match="total order"):
         OrdinalCalibrator(ConvexHullRanker(order=OrderGraph.from_edges([(0, 2), (1, 2)]))).fit(X, y)
+
+
+def test_a_prefit_estimator_is_calibrated_on_other_rows():
+    X, y = grades()
+    fitted = FixedMarginClassifier().fit(X[:200], y[:200])
+    before = fitted.coef_.copy()
+    model = OrdinalCalibrator(fitted, cv="prefit").fit(X[200:], y[200:])
+    assert model.estimator_ is fitted
+    np.testing.assert_array_equal(fitted.coef_, before)
+    scores = X[200:] @ before
+    t = (scores - scores.mean()) / scores.std()
+    x = np.append(model.cuts_, model.slope_)
+    best = minimize(negative_log_likelihood, x, args=(t, y[200:], np.ones(len(t))), method="BFGS")
+    assert negative_log_likelihood(x, t, y[200:], np.ones(len(t))) <= best.fun + 1e-6
+    np.testing.assert_allclose(model.predict_proba(X[200:]), class_probabilities(t, model.slope_, model.cuts_))
+
+
+def test_prefit_needs_a_fitted_estimator():
+    X, y = grades()
+    with pytest.raises(HullrankError, match="takes a fitted estimator"):
+        OrdinalCalibrator(FixedMarginClassifier(), cv="prefit").fit(X, y)
+
+
+def test_log_probabilities_are_logarithms_and_stay_finite():
+    X, y = grades()
+    model = OrdinalCalibrator(FixedMarginClassifier()).fit(X, y)
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(model.predict_proba(X)), atol=1e-12)
+    far = model.predict_log_proba(1e5 * X)
+    assert np.isfinite(far).all()
+    assert (model.predict_proba(1e5 * X) == 0).any()

@@ -7,9 +7,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from hullrank import ConvexHullRanker, OrderGraph
-from hullrank.exceptions import CollapsedRankingWarning, ConvergenceWarning, NotSeparableError
+from hullrank import ConvexHullClassifier, ConvexHullRanker, OrderGraph
+from hullrank.exceptions import CollapsedRankingWarning, ConvergenceWarning, LabelError, NotSeparableError
 from hullrank.solvers.interior_point import _State
 
 GRADES = ["mild", "moderate", "severe"]
@@ -250,3 +254,20 @@ def test_interrupt_keeps_the_best_answer(variant, rows, monkeypatch):
     assert ranker.certificate_.status == "interrupted"
     assert np.isfinite(ranker.intervals_[1]).all()
     assert ranker.score(X, y) > 0.75
+
+
+def test_the_classifier_is_the_ranker_with_classes_for_predictions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = np.array(["a", "b", "c"])[np.digitize(X @ [1.0, -1, 0] + 0.3 * rng.normal(size=120), [-0.6, 0.6])]
+    ranker = ConvexHullRanker("a < b < c").fit(X, y)
+    classifier = ConvexHullClassifier("a < b < c").fit(X, y)
+    np.testing.assert_array_equal(classifier.coef_, ranker.coef_)
+    np.testing.assert_array_equal(classifier.predict(X), ranker.predict_class(X))
+    assert classifier.score(X, y) == accuracy_score(y, ranker.predict_class(X))
+    pipeline = make_pipeline(StandardScaler(), ConvexHullClassifier("a < b < c"))
+    search = GridSearchCV(pipeline, {"convexhullclassifier__C": [1e-4, 1.0]}, scoring="accuracy", cv=3).fit(X, y)
+    assert search.best_score_ == pytest.approx(np.mean(cross_val_score(search.best_estimator_, X, y, cv=3)))
+    assert set(search.predict(X)) == {"a", "b", "c"}
+    with pytest.raises(LabelError, match="continuous"):
+        ConvexHullClassifier().fit(X, X[:, 0])

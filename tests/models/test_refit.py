@@ -17,6 +17,7 @@ FORK = [(0, 1), (0, 2)]
 KERNELS = [{"kernel": "rbf"}, {"kernel": "linear"}, {"approximation": 10}]
 SETTINGS = {  # each is fitted after each other one
     "ConvexHullRanker": [{}, {"order": FORK}, *KERNELS],
+    "ConvexHullClassifier": [{}, {"order": FORK}, *KERNELS],
     "FixedMarginClassifier": [{"warm_start": True}, *KERNELS],
     "NuMarginClassifier": KERNELS,
     "SumOfMarginsClassifier": KERNELS,

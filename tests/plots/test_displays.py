@@ -187,3 +187,37 @@ def test_ranks_of_estimators(data):
     display = CriticalDifferenceDisplay.from_estimator(models, [(X, codes), (X[::-1], codes[::-1])], cv=2)
     assert display.ranks_[1] <= display.ranks_[0]
     display.figure_.canvas.draw()
+
+
+def test_coefficients_with_the_intervals_of_a_summary(data):
+    X, _, codes = data
+    model = make_pipeline(StandardScaler(), FixedMarginClassifier()).fit(X, codes)
+    summary = model[-1].summary(model[0].transform(X), codes, n_resamples=10, level=0.9)
+    display = CoefficientDisplay.from_estimator(model, X, codes, n_resamples=10, level=0.9, names=["a", "b"])
+    ends = [line[:, 0] for line in display.ax_.collections[0].get_segments()]
+    np.testing.assert_allclose(ends, np.column_stack([summary.coefficients["low"], summary.coefficients["high"]]))
+    assert "90% intervals" in display.ax_.get_xlabel()
+    assert CoefficientDisplay.from_summary(model[-1].summary()).intervals is None
+    with pytest.raises(HullrankError, match="not linear"):
+        CoefficientDisplay.from_summary(FixedMarginClassifier(kernel="rbf").fit(X, codes).summary())
+
+
+def test_convergence_of_pipelines_and_without_data(data):
+    X, _, codes = data
+    pipeline = make_pipeline(StandardScaler(), FixedMarginClassifier()).fit(5 * X, codes)
+    plain = ConvergenceDisplay.from_estimator(FixedMarginClassifier(), StandardScaler().fit_transform(5 * X), codes)
+    display = ConvergenceDisplay.from_estimator(pipeline, 5 * X, codes)
+    np.testing.assert_allclose(display.objective, plain.objective)
+    alone = ConvergenceDisplay.from_estimator(pipeline)
+    assert alone.steps == pipeline[-1].certificate_.iterations
+    assert alone.gaps_ == pytest.approx(pipeline[-1].certificate_.relative_gap)
+    with pytest.raises(HullrankError, match="not fitted"):
+        ConvergenceDisplay.from_estimator(FixedMarginClassifier())
+
+
+def test_displays_are_listed_and_importable_by_name():
+    import hullrank.plots
+
+    listed = dir(hullrank.plots)
+    assert "ScoreLineDisplay" in listed
+    assert all(getattr(hullrank.plots, name).__name__ == name for name in listed)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph
+from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph, OrdinalCalibrator
 from hullrank.plots.svg import score_line_svg
 
 X = np.random.default_rng(0).normal(size=(60, 2))
@@ -54,3 +54,13 @@ def test_medians_of_the_training_scores_stand_in_the_rows_of_their_classes():
     assert len(dots) == 3
     assert across == sorted(across)
     assert [float(dot.get("cy")) for dot in dots] == [60.0, 36.0, 12.0]
+
+
+def test_marks_have_a_legend_and_calibrators_a_line():
+    told = [text.text for text in ET.fromstring(score_line_svg(ConvexHullRanker().fit(X, Y))).findall("text")]
+    assert told[-1] == "bar: interval of a class · dashed: threshold · dot: median training score"
+    told = [text.text for text in ET.fromstring(score_line_svg(FixedMarginClassifier().fit(X, Y))).findall("text")]
+    assert told[-1] == "bar: interval of a class · dashed: threshold"
+    calibrator = OrdinalCalibrator(FixedMarginClassifier())
+    assert "<svg role" not in calibrator._repr_html_()
+    assert "<svg role" in calibrator.fit(X, Y)._repr_html_()

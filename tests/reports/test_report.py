@@ -4,11 +4,14 @@ import json
 import re
 
 import numpy as np
+import polars as pl
 import pytest
 
-from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph
+from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph, RankBoost, SwappedPairsRanker
 from hullrank.exceptions import UndefinedMetricWarning
 from hullrank.metrics import wmw_score
+from hullrank.models.influence import permutation_influence
+from hullrank.reports.details import worst_pairs
 from hullrank.reports.facts import gather
 from hullrank.reports.html import embedded, render, write_report
 from hullrank.reports.words import in_words
@@ -133,3 +136,57 @@ def test_embedded_json_has_no_brackets():
     text = embedded({"<b>": "&</script><!--"})
     assert not set("<>&") & set(text)
     assert json.loads(text) == {"<b>": "&</script><!--"}
+
+
+def test_the_report_says_whose_rows_it_shows(fitted):
+    model, X, y = fitted
+    facts = gather(model, X, y)
+    assert facts["training"] is True
+    assert "rows that it was fitted to, so the figures flatter it" in " ".join(in_words(facts))
+    facts = gather(model, X[:100], y[:100])
+    assert facts["training"] is False
+    assert "not the rows" in " ".join(in_words(facts))
+    codes = np.searchsorted(["low", "middle", "high"], y, sorter=[1, 2, 0])
+    boosted = gather(RankBoost(n_rounds=3).fit(X, codes), X, codes)
+    assert boosted["training"] is None
+    assert "fitted to" not in " ".join(in_words(boosted))
+
+
+def test_rows_come_with_their_cells_and_what_names_them_first(fitted):
+    model, X, y = fitted
+    table = pl.DataFrame({"size": X[:, 0], "kind": ["a", None] * 75, "id": [f"row-{i}" for i in range(150)]})
+    shown = gather(model, X, y, table=table)["shown"]
+    assert shown["columns"] == ["id", "size", "kind"]
+    assert shown["cells"][1] == ["row-1", f"{X[1, 0]:.6g}", "missing"]
+    assert gather(model, X, y, names=["a", "b", "c"])["shown"]["columns"] == ["a", "b", "c"]
+
+
+def test_real_targets_have_a_picture_of_ranks(fitted):
+    _, X, _ = fitted
+    target = X @ [1.0, -1, 0.5] + 3
+    model = SwappedPairsRanker().fit(X, target)
+    trend = gather(model, X, target)["trend"]
+    np.testing.assert_allclose(trend["target"], target)
+    scores = model.score_samples(X)
+    assert trend["rank"] == [int((scores > s).sum()) + 1 for s in scores]
+
+
+@pytest.mark.parametrize("n_values", [3, 60, 150])
+def test_worst_pairs_of_total_orders_by_brute_force(n_values):
+    rng = np.random.default_rng(n_values)
+    codes, scores, qid = rng.integers(0, n_values, 150), rng.normal(size=150).round(1), rng.integers(0, 4, 150)
+    excess = np.where((codes[:, None] < codes) & (qid[:, None] == qid), scores[:, None] - scores, -1)
+    found = worst_pairs(scores, codes, qid, 12)
+    np.testing.assert_allclose([pair[0] for pair in found], np.sort(excess[excess > 0])[::-1][:12])
+    assert all(excess[i, j] == value for value, i, j in found)
+    assert worst_pairs(codes.astype(float), codes, qid, 12) == []
+
+
+def test_kernel_models_have_influences(fitted):
+    _, X, y = fitted
+    codes = np.searchsorted(["low", "middle", "high"], y, sorter=[1, 2, 0])
+    model = FixedMarginClassifier(kernel="rbf").fit(X, codes)
+    facts = gather(model, X, codes, names=["a", "b", "c"])
+    fall, _ = permutation_influence(model, X, codes)
+    assert [each["name"] for each in facts["influences"]] == [["a", "b", "c"][i] for i in np.argsort(-fall)]
+    assert "most influential features: “" in " ".join(in_words(facts))

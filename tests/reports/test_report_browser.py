@@ -1,11 +1,13 @@
 """The report in a real browser: it loads without a complaint, and hovering, filtering, dragging and keys work."""
 
+import json
 import shutil
+import time
 
 import numpy as np
 import pytest
 
-from hullrank import FixedMarginClassifier
+from hullrank import FixedMarginClassifier, SwappedPairsRanker
 from hullrank.reports.html import write_report
 
 webdriver = pytest.importorskip(
@@ -84,7 +86,9 @@ def test_hovering_names_the_row(page, model):
     estimator, X, y = model
     target = int(np.argmax(estimator.score_samples(X)))
     ActionChains(page).move_to_element(css(page, ".point")[target]).perform()
-    assert f"Row {target + 1}: grade “{y[target]}”" in css(page, "#detail")[0].text
+    told = css(page, "#detail")[0].text
+    assert f"Row {target + 1}: grade “{y[target]}”" in told
+    assert f"b {X[target, 1]:.6g}, c {X[target, 2]:.6g}" in told
 
 
 def test_filtering_hides_a_grade_and_its_counts(page, model):
@@ -108,6 +112,66 @@ def test_dragging_a_threshold_changes_the_confusion_matrix(page, model):
     assert np.abs(after - expected_counts(model, thresholds)).sum() <= 2  # aria-valuenow has four digits
     css(page, "button")[0].click()
     np.testing.assert_array_equal(counts(page), before)
+
+
+def test_dragged_thresholds_are_saved(page, model, tmp_path):
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    css(page, ".threshold")[0].send_keys("\ue012" * 5)
+    value = float(css(page, ".threshold")[0].get_attribute("aria-valuenow"))
+    css(page, "#save")[0].click()
+    saved = tmp_path / "thresholds.json"
+    for _ in range(100):
+        if saved.exists():
+            break
+        time.sleep(0.05)
+    held = json.loads(saved.read_text(encoding="utf-8"))
+    assert held["grades"] == ["low", HOSTILE, "high"]
+    assert held["thresholds"][0] == pytest.approx(value, rel=1e-3)
+    assert held["thresholds"][0] < model[0].thresholds_[0]
+    assert held["thresholds"][1] == model[0].thresholds_[1]
+
+
+def test_the_marks_have_a_legend(page):
+    told = " ".join(item.text for item in css(page, ".legend li"))
+    assert "interval of a grade" in told
+    assert "threshold between two grades" in told
+    assert "placed as another grade" in told
+
+
+def test_negative_weights_point_to_the_left(page, model):
+    bars = css(page, "#weights .weight")
+    middle = {round(bar.rect["x"]) for bar in bars if "up" in bar.get_attribute("class")}
+    ends = {round(bar.rect["x"] + bar.rect["width"]) for bar in bars if "down" in bar.get_attribute("class")}
+    assert np.sum(model[0].coef_ < 0) > 0
+    assert np.ptp([*middle, *ends]) <= 1
+
+
+def test_real_targets_and_kernels(browser, model, tmp_path):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    _, X, _ = model
+    target = X @ [1.0, -1, 0] + 5
+    ranker = SwappedPairsRanker(kernel="rbf").fit(X, target)
+    write_report(tmp_path / "r.html", ranker, X, target, names=["a", "b", HOSTILE])
+    browser.get(f"file://{tmp_path}/r.html")
+    assert len(css(browser, "#trend .point")) == 120
+    heights = np.array([float(dot.get_attribute("cy")) for dot in css(browser, "#trend .point")])
+    assert np.array_equal(np.argsort(heights), np.argsort(-ranker.score_samples(X)))
+    best = int(np.argmin(heights))
+    ActionChains(browser).move_to_element(css(browser, "#trend .point")[best]).perform()
+    assert f"Row {best + 1}: target" in css(browser, "#trend-detail")[0].text
+    assert [h.text for h in css(browser, "h2")][-2:] == ["Influence", "Certificate"]
+    assert not browser.get_log("browser")
+    assert browser.execute_script("return window.hacked") is None
+
+
+def test_it_prints_in_ink_on_white_without_controls(page):
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert not any(button.is_displayed() for button in css(page, "button, .chips"))
+        assert _luminance(page.execute_script("return getComputedStyle(document.body).backgroundColor")) == 1
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_thresholds_do_not_cross(page):

@@ -84,6 +84,9 @@ def fit(
     set_: Set = None,
     decimal: Decimal = None,
     dates: Dates = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Learn the probability of every grade too; `rank` then adds them.")
+    ] = False,
     columns: Annotated[bool, typer.Option("--columns", help="Show what became of every column.")] = False,
     cv: Annotated[bool, typer.Option("--cv/--no-cv", help="Measure on rows left out, in five quick folds.")] = True,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace a model file that exists.")] = False,
@@ -98,7 +101,7 @@ def fit(
 
     named = Columns(target, qid, weights, tuple(drop or ()))
     reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
-    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json)
+    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json, probabilities)
     run_fit(data, named, reading, out, wishes)
 
 
@@ -110,6 +113,9 @@ def rank(
     top: Annotated[int | None, typer.Option(min=1, help="Only the best rows (of every query).")] = None,
     qid: Qid = None,
     whole: Annotated[bool, typer.Option("--whole", help="Rank all rows together, whatever their query.")] = False,
+    thresholds: Annotated[
+        Path | None, typer.Option("--thresholds", help="JSON file with thresholds, as the report saves them.")
+    ] = None,
     decimal: Decimal = None,
     raw: Annotated[
         bool, typer.Option("--raw", help="Write cells that begin with = + - @ as they are; spreadsheets may run them.")
@@ -122,7 +128,9 @@ def rank(
     """
     from hullrank.cli.rank import run_rank
 
-    run_rank(model, data, out, top=top, qid=qid, whole=whole, decimal=decimal, raw=raw, as_json=json)
+    run_rank(
+        model, data, out, top=top, qid=qid, whole=whole, thresholds=thresholds, decimal=decimal, raw=raw, as_json=json
+    )
 
 
 @app.command()
@@ -156,18 +164,26 @@ def evaluate(
 @app.command()
 def explain(
     model: ModelPath,
-    data: Annotated[Path | None, typer.Argument(help="A table with grades, to see which rows contradict.")] = None,
+    data: Annotated[
+        Path | None, typer.Argument(help="The training table, for errors; any table with grades, for contradictions.")
+    ] = None,
     target: Target = None,
+    qid: Qid = None,
+    weights: Weights = None,
+    resamples: Annotated[
+        int, typer.Option("--resamples", min=0, help="Refits for the errors of the weights; 0 is none.")
+    ] = 100,
     decimal: Decimal = None,
     json: Json = False,
 ) -> None:
-    """Show what a model learned: weights, the place of every grade, and the rows that contradict it.
+    """Show what a model learned: weights with errors, the place of every grade, and the rows that contradict it.
 
     Example: `hullrank explain model.hull train.csv`
     """
-    from hullrank.cli.evaluate import run_explain
+    from hullrank.cli.explain import run_explain
 
-    run_explain(model, data, target=target, decimal=decimal, as_json=json)
+    options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
+    run_explain(model, data, **options, resamples=resamples, as_json=json)
 
 
 @app.command()

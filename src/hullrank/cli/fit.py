@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hullrank._pipelines import unwrap
 from hullrank.cli.columns import column_facts, tell_columns
 from hullrank.cli.console import note, working
 from hullrank.cli.data import Columns, Data, Reading, load_data, recognised, target_values
@@ -19,6 +20,7 @@ from hullrank.exceptions import HullrankError, TableError
 from hullrank.order import OrderGraph
 
 _MANY_GRADES = 20
+_MOST_PROBABLE = 50  # grades with a probability each
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Wishes:
     show_columns: bool = False
     force: bool = False
     as_json: bool = False
+    probabilities: bool = False
 
 
 def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wishes: Wishes) -> None:
@@ -47,7 +50,9 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     forms = recognised(data, reading)
     settings, y, grades = arrange(wishes.method, parameters, data, graph)
     _advise(wishes.method, data, y, graph)
-    pipeline = build(wishes.method, settings, sparse=data.sparse, forms=forms)
+    if wishes.probabilities:
+        _check_grades(wishes.method, data, y, graph)
+    pipeline = build(wishes.method, settings, sparse=data.sparse, forms=forms, probabilities=wishes.probabilities)
     start = perf_counter()
     Z = _fit_in_stages(pipeline, data, y, f"fitting {wishes.method} to {len(data):,} rows")
     seconds = perf_counter() - start
@@ -58,7 +63,7 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     order = None if graph is None or grades else graph.closure()
     task = Task(wishes.method, data, y, settings, order, forms)
     try:
-        tell_result(pipeline.steps[-1][1], Z, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
+        tell_result(unwrap(pipeline).model, Z, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
     except KeyboardInterrupt:
         note(f"stopped by Ctrl-C; the model is saved in {model_file}")
 
@@ -86,6 +91,28 @@ def _advise(method: str, data: Data, y: Any, graph: OrderGraph | None) -> None:
         note(
             f"the target has {values:,} different values, and method {method} places every one on the score line; "
             "--method swapped-pairs is made for targets that are numbers"
+        )
+
+
+def _check_grades(method: str, data: Data, y: Any, graph: OrderGraph | None) -> None:
+    """Refuse probabilities where they mean nothing: of numbers, within queries, of grades not in one line."""
+    grades, sizes = np.unique(y, return_counts=True)
+    if len(grades) > _MOST_PROBABLE:
+        raise HullrankError(
+            f"--probabilities are of grades, and the target has {len(grades):,} different values; leave it out, "
+            "or join values to grades"
+        )
+    if data.qid is not None and takes(method, "qid"):
+        raise HullrankError(
+            f"method {method} compares rows within queries only, so its scores say nothing about grades across them; "
+            "leave out --probabilities, or --qid"
+        )
+    if graph is not None and not graph.is_total:
+        raise HullrankError("--probabilities need grades in one line, and this order is partial")
+    if sizes.min() < 2:
+        raise HullrankError(
+            f"only one row has the grade {grades.tolist()[sizes.argmin()]!r}, too few for --probabilities; join it "
+            "with a neighbour, or leave it out"
         )
 
 

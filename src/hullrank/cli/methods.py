@@ -35,7 +35,14 @@ def takes(method: str, name: str) -> bool:
     return name in inspect.signature(estimator).parameters or name in inspect.signature(estimator.fit).parameters
 
 
-def build(method: str, settings: dict[str, Any], *, sparse: bool, forms: dict[str, Any] | None = None) -> Any:
+def build(
+    method: str,
+    settings: dict[str, Any],
+    *,
+    sparse: bool,
+    forms: dict[str, Any] | None = None,
+    probabilities: bool = False,
+) -> Any:
     """A pipeline from a table (or a sparse matrix) to a model, unfitted; what is random has the seed 0 unless set."""
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
@@ -51,7 +58,8 @@ def build(method: str, settings: dict[str, Any], *, sparse: bool, forms: dict[st
         hint = did_you_mean(unknown, known) or f"; it has {', '.join(known)}"
         raise HullrankError(f"method {method} has no parameter {unknown!r}{hint}")
     prepare = StandardScaler(with_mean=False) if sparse else TableEncoder(forms=forms)
-    return Pipeline([("prepare", prepare), ("model", estimator(**parameters))])
+    model = estimator(**parameters)
+    return Pipeline([("prepare", prepare), ("model", hullrank.OrdinalCalibrator(model) if probabilities else model)])
 
 
 def parse_settings(texts: list[str]) -> dict[str, Any]:

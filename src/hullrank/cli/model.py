@@ -35,14 +35,20 @@ class Model:
 
     @property
     def step(self) -> Any:
-        """The model itself, without what prepares its input."""
-        return unwrap(self.pipeline, calibrators=False).model
+        """The model itself, without what prepares its input and without a calibrator around it."""
+        return unwrap(self.pipeline).model
+
+    @property
+    def calibrator(self) -> Any | None:
+        """What turns scores into probabilities of the grades, if the model has it."""
+        around = unwrap(self.pipeline).calibrators
+        return around[0] if around else None
 
     @property
     def classes(self) -> list[Any] | None:
         """The grades from lowest to highest, if the model knows them."""
         names = self.about.get("grades")
-        known = getattr(self.step, "classes_", None)
+        known = getattr(self.step, "classes_", getattr(self.calibrator, "classes_", None))
         return names if names is not None else None if known is None else known.tolist()
 
     def feature_names(self) -> list[str]:
@@ -70,6 +76,10 @@ class Model:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
         return data
 
+    def known_columns(self, X: Any) -> Any:
+        """The columns that the model was fitted to, without others of a table."""
+        return X.select([column["name"] for column in self.pipeline[0].columns_]) if self._from_tables else X
+
     @property
     def _from_tables(self) -> bool:
         return hasattr(self.pipeline, "steps") and hasattr(self.pipeline[0], "columns_")
@@ -91,10 +101,35 @@ class Model:
         """The predicted grade of every row, or None where the model only scores."""
         from hullrank.plots.placement import bounds_of
 
-        Z = unwrap(self.pipeline, calibrators=False).transform(X)
+        Z = unwrap(self.pipeline).transform(X)
         if hasattr(self.step, "predict_class"):
             return self.step.predict_class(Z)
-        return self.step.predict(Z) if bounds_of(self.step).get("thresholds") is not None else None
+        if bounds_of(self.step).get("thresholds") is not None:
+            return self.step.predict(Z)
+        return None if self.calibrator is None else self.calibrator.predict(Z)
+
+    def probabilities(self, X: Any) -> dict[str, Any]:
+        """A column of probabilities for every grade, lowest first; none without a calibrator."""
+        if self.calibrator is None:
+            return {}
+        P = self.calibrator.predict_proba(unwrap(self.pipeline).transform(X))
+        return {f"P({grade})": P[:, c] for c, grade in enumerate(self.classes or ())}
+
+    def fit_parameters(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Those of the weights and queries that the model was fitted with."""
+        from sklearn.utils.validation import has_fit_parameter
+
+        return {
+            name: values for name, values in given.items() if values is not None and has_fit_parameter(self.step, name)
+        }
+
+    def holds_training_rows(self, Z: Any, y: Any, given: dict[str, Any]) -> bool | None:
+        """Whether encoded rows are those of the fit; None if nothing tells."""
+        from hullrank.reports.whose import holds_training_rows
+
+        if self.about.get("rows") not in (None, len(y)):
+            return False
+        return holds_training_rows(self.step, Z, y, **given)
 
     def qid_column(self, given: str | None, whole: bool) -> str | None:
         """The column with the queries: the one given, else the one of the fit."""

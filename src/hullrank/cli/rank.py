@@ -1,5 +1,6 @@
 """``hullrank rank``: new rows with their scores, grades and ranks, best first."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ from hullrank.cli.console import note, out, print_json, say, table, working
 from hullrank.cli.data import Data
 from hullrank.cli.model import Model, ranks
 from hullrank.cli.output import STDOUT, check_table_place, write_table
-from hullrank.exceptions import TableError
+from hullrank.cli.wording import listed
+from hullrank.exceptions import HullrankError, TableError
 
 _SHOWN = 20
 _SHOWN_IN_QUERIES = 100
+_SHOWN_CHANCES = 6  # columns of probabilities on the terminal; files have all
 _MOST_JSON = 1000
 
 
@@ -26,17 +29,19 @@ def run_rank(
     top: int | None,
     qid: str | None,
     whole: bool,
+    thresholds: Path | None,
     decimal: str | None,
     raw: bool,
     as_json: bool,
 ) -> None:
     """Rank the rows of a table by a model."""
     check_table_place(target_file, as_json=as_json)
-    model = Model.load(model_path, path)
+    model = Model.load(model_path, path, thresholds)
+    cuts = None if thresholds is None else read_thresholds(thresholds, model)
     column = model.qid_column(qid, whole)
     data = _load(model, path, column, decimal)
     with working(f"scoring {len(data):,} rows"):
-        result, names = ranked_rows(model, data, None if whole else data.qid)
+        result, names = ranked_rows(model, data, None if whole else data.qid, cuts)
     query = names.get("query") if data.sparse else column
     if top is not None:
         result = result.filter(pl.col(names["rank"]) <= top)
@@ -56,21 +61,45 @@ def run_rank(
         _show(result, list(names.values()), query, len(data))
 
 
-def ranked_rows(model: Model, data: Data, qid: Any | None) -> tuple[pl.DataFrame, dict[str, str]]:
-    """The rows with score, grade, rank and row number, best first (within queries), and the names of those columns."""
+def ranked_rows(
+    model: Model, data: Data, qid: Any | None, cuts: Any | None = None
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """The rows with rank, score, grade, row and probabilities, best first (within queries); the new columns' names."""
     result = pl.DataFrame() if data.rows is None else data.rows
     scores = model.pipeline.score_samples(data.X)
     new = {
         "rank": ranks(scores, qid),
         "score": scores,
-        "grade": model.grades(data.X),
+        "grade": model.grades(data.X) if cuts is None else _between(model, scores, cuts),
         "query": qid if data.sparse else None,
         "row": np.arange(1, len(data) + 1),
+        **model.probabilities(data.X),
     }
     names = {name: _free(name, result.columns) for name, values in new.items() if values is not None}
     result = pl.concat([result, pl.DataFrame([pl.Series(names[name], new[name]) for name in names])], how="horizontal")
     by = (np.zeros(len(data)) if qid is None else np.asarray(qid), result[names["rank"]].to_numpy())
     return result[np.lexsort(by[::-1])], names
+
+
+def read_thresholds(path: Path, model: Model) -> Any:
+    """Thresholds between the grades of the model, from a JSON file that the report saved."""
+    grades = model.classes
+    if grades is None or not hasattr(model.step, "thresholds_"):
+        raise HullrankError("this model has no thresholds between grades; leave out --thresholds")
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        cuts, named = np.asarray(held["thresholds"], dtype=np.float64), [str(grade) for grade in held["grades"]]
+    except (ValueError, TypeError, KeyError) as error:
+        raise HullrankError(f"{path} holds no thresholds; 'Save thresholds' in a report writes them") from error
+    if named != [str(grade) for grade in grades]:
+        raise HullrankError(f"{path} is for the grades {listed(named)}, and the model has {listed(grades)}")
+    if cuts.shape != (len(grades) - 1,) or not np.isfinite(cuts).all() or (np.diff(cuts) < 0).any():
+        raise HullrankError(f"{path} must hold {len(grades) - 1} numbers that do not fall, one between two grades")
+    return cuts
+
+
+def _between(model: Model, scores: Any, cuts: Any) -> Any:
+    return np.asarray(model.classes)[np.searchsorted(cuts, scores, side="left")]
 
 
 def _load(model: Model, path: Path, column: str | None, decimal: str | None) -> Any:
@@ -87,11 +116,13 @@ def _load(model: Model, path: Path, column: str | None, decimal: str | None) -> 
 def _show(result: pl.DataFrame, names: list[str], query: str | None, rows: int) -> None:
     """The best rows on the terminal, under a heading for every query."""
     names = [name for name in names if name != query]
+    chances = [name for name in names if name.startswith("P(")]
+    names = [name for name in names if name not in chances[_SHOWN_CHANCES:]]
     shown = [*names, *[name for name in result.columns if name not in names and name != query][:4]]
     left = tuple(i for i, name in enumerate(shown) if not result[name].dtype.is_numeric())
     right = tuple(i for i in range(len(shown)) if i not in left)
     most = _SHOWN if query is None else _SHOWN_IN_QUERIES
-    head = result.head(most)
+    head = result.head(most).with_columns(pl.col(chances).round(4))
     out.print(Text(f"{_share(head.height, rows)}, best first{_within(query)}", style="bold"))
     groups = [(None, head)] if query is None else head.partition_by(query, maintain_order=True, as_dict=True).items()
     for key, part in groups:

@@ -30,7 +30,7 @@ def run_report(
         write_report(
             place,
             model.pipeline,
-            data.X,
+            model.known_columns(data.X),
             model.target(data),
             title=title,
             names=model.feature_names(),
@@ -38,6 +38,7 @@ def run_report(
             sample_weight=data.weights,
             qid=data.qid,
             numbers=data.numbers,
+            table=data.rows,
         )
     if as_json:
         print_json({"report": report_file, "rows": len(data)})

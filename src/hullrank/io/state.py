@@ -7,6 +7,8 @@ A tree is made of JSON values; what JSON does not know is an object with the key
     {"$": "objects", "items": [...]}              a one-dimensional array of Python values
     {"$": "sparse", "kind": "csr_matrix", ...}    a sparse matrix of arrays
     {"$": "float", "value": "inf"}                a float that is not finite
+    {"$": "date", "value": "2024-12-31"}          a date, or (with a T) a date with its time, as ISO 8601 writes it
+    {"$": "dates", "unit": "D", "n": 3}           an array of dates, in units since 1970
     {"$": "tuple", "items": [...]}  {"$": "dict", "items": [[key, value], ...]}
     {"$": "order", "labels": [...], "edges": ...} an OrderGraph
     {"$": "record", "class": ..., "fields": ...}  a certificate, or another record of this library
@@ -19,6 +21,7 @@ class does not use itself.
 import math
 import re
 from collections.abc import Callable
+from datetime import date, datetime
 from enum import Enum
 from importlib import import_module
 from typing import Any
@@ -45,8 +48,9 @@ _RECORDS = {
     "LinearState": "hullrank.baselines._perceptron",
     "KernelState": "hullrank.baselines._perceptron",
 }
-_RETIRED = {"Certificate": ("scope",)}  # fields of records in files of earlier formats
+_RETIRED = {"Certificate": {"scope"}}  # fields that older files still hold
 _ONLY_FOR_REFITTING = ("_warm",)
+_UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns")
 _SPARSE = ("csr_matrix", "csc_matrix", "csr_array", "csc_array")
 _ATTRIBUTE = re.compile(r"_?[A-Za-z][A-Za-z0-9_]{0,80}\Z", re.ASCII)
 
@@ -65,6 +69,8 @@ class Writer:
             return {"$": "scalar", "n": self._keep(np.asarray(value))}
         if isinstance(value, float):
             return value if math.isfinite(value) else {"$": "float", "value": str(value)}
+        if type(value) in (date, datetime):
+            return {"$": "date", "value": value.isoformat()}
         if isinstance(value, list):
             return [self.encode(item, f"{where}[{i}]") for i, item in enumerate(value)]
         if isinstance(value, tuple):
@@ -89,6 +95,9 @@ class Writer:
     def _array(self, array: NDArray[Any], where: str) -> Any:
         if array.dtype.kind in "biufUS":
             return {"$": "array", "n": self._keep(array)}
+        if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in _UNITS:
+            unit = np.datetime_data(array.dtype)[0]
+            return {"$": "dates", "unit": unit, "n": self._keep(array.astype(f"datetime64[{unit}]").astype(np.int64))}
         if array.dtype.kind in "OT" and array.ndim == 1:
             return {"$": "objects", "items": self.encode(array.tolist(), where)}
         raise ModelFileError(f"{where} is an array of {array.dtype}, which model files do not carry")
@@ -137,6 +146,8 @@ class Reader:
             "objects": self._objects,
             "sparse": self._sparse,
             "float": lambda t: float(t["value"]),
+            "date": lambda t: (datetime if "T" in t["value"] else date).fromisoformat(t["value"]),
+            "dates": self._dates,
             "tuple": lambda t: tuple(self.decode(t["items"])),
             "dict": lambda t: {self.decode(key): self.decode(value) for key, value in t["items"]},
             "order": self._order,
@@ -152,6 +163,11 @@ class Reader:
         if type(n) is not int or not 0 <= n < len(self.arrays):
             raise ModelFileError(f"it refers to array {str(n)[:40]}, and holds {len(self.arrays)}")
         return self.arrays[n]
+
+    def _dates(self, tree: Any) -> NDArray[Any]:
+        if tree["unit"] not in _UNITS:
+            raise ModelFileError("it holds dates of an unknown unit")
+        return self._get(tree["n"]).astype(np.int64).astype(f"datetime64[{tree['unit']}]")
 
     def _objects(self, tree: Any) -> NDArray[Any]:
         items = self.decode(tree["items"])
@@ -180,8 +196,8 @@ class Reader:
         if tree["class"] not in _RECORDS:
             raise ModelFileError(f"it holds a record of the unknown class {str(tree['class'])[:40]!r}")
         kind = getattr(import_module(_RECORDS[tree["class"]]), tree["class"])
-        retired = _RETIRED.get(tree["class"], ())
-        return kind(**{key: self.decode(value) for key, value in tree["fields"].items() if key not in retired})
+        kept = tree["fields"].keys() - _RETIRED.get(tree["class"], set())
+        return kind(**{key: self.decode(tree["fields"][key]) for key in sorted(kept)})
 
     def _estimator(self, tree: Any) -> Any:
         kind = estimator_class(tree["class"])
@@ -221,6 +237,10 @@ def check_fitted_shapes(estimator: Any) -> None:
     for column in getattr(estimator, "columns_", ()):
         if column.get("form") is not None and not is_form(column["form"]):
             raise ModelFileError(f"the form of column {str(column.get('name'))[:40]!r} is none")
+    linear = getattr(estimator, "kernel", "linear") == "linear"  # an approximated one has coefficients of rows
+    weights = ("coef_", "dual_coef_") if linear else ("dual_coef_",)
+    if hasattr(estimator, "certificate_") and not any(hasattr(estimator, name) for name in weights):
+        raise ModelFileError(f"its {type(estimator).__name__} has a certificate, but no {weights[0]} to predict with")
     n = getattr(estimator, "n_features_in_", None)
     classes = getattr(estimator, "classes_", None) if not isinstance(estimator, Pipeline) else None
     k = None if classes is None else len(classes)

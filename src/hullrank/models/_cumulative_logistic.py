@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
 from hullrank.exceptions import HullrankError
 
@@ -82,10 +81,11 @@ def fit_cumulative_logistic(scores: Floats, codes: NDArray[np.intp], weights: Fl
 
 
 def _newton(likelihood: _Likelihood, x: Floats, max_iter: int = 200) -> Floats:
+    """Newton's method with a line search, which also copes with the bad Hessians of scores that nearly separate."""
     value = likelihood.loss(x)
     for _ in range(max_iter):
         gradient, hessian = likelihood.derivatives(x)
-        step = solve(hessian, gradient, assume_a="pos")
+        step = np.linalg.solve(hessian, gradient)
         decrement = float(gradient @ step)
         length = 1.0
         while (new := likelihood.loss(x - length * step)) > value - 0.25 * length * decrement and length > 1e-10:
@@ -104,3 +104,12 @@ def class_probabilities(t: Floats, slope: float, cuts: Floats) -> Floats:
     between = np.append(np.append(1.0, -np.expm1(-np.diff(cuts))), 1.0)
     probabilities = at_most * at_least * between
     return probabilities / probabilities.sum(axis=1, keepdims=True)
+
+
+def log_class_probabilities(t: Floats, slope: float, cuts: Floats) -> Floats:
+    """The logarithms of the same, finite also where the probabilities underflow to 0."""
+    z = cuts - slope * t[:, None]
+    at_most = np.column_stack([log_expit(z), np.zeros(len(t))])
+    at_least = np.column_stack([np.zeros(len(t)), log_expit(-z)])
+    between = np.append(np.append(0.0, np.log(-np.expm1(-np.diff(cuts)))), 0.0)
+    return at_most + at_least + between

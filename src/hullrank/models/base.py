@@ -109,6 +109,24 @@ class ScoreLineEstimator(BaseEstimator):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return np.asarray(safe_sparse_dot(X, self.coef_)).ravel()
 
+    def summary(self, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """What the model learned, as tables; with the training data, with bootstrap errors.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features), default=None
+        y : array-like of shape (n_samples,), default=None
+        **options : ``names``, ``n_resamples``, ``level``, ``random_state``, ``sample_weight``, ``qid``: see
+            `hullrank.summarise`, which also takes pipelines
+
+        Returns
+        -------
+        summary : Summary
+        """
+        from hullrank.models.summary import summarise
+
+        return summarise(self, X, y, **options)
+
     @classmethod
     @cache
     def _get_param_names(cls) -> list[str]:

@@ -5,14 +5,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from hullrank._sklearn import HasMethods, num_samples, safe_indexing
+from hullrank._pipelines import unwrap
+from hullrank._sklearn import HasMethods, StrOptions, num_samples, safe_indexing
 from hullrank.data import check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError, LabelError
-from hullrank.models._cumulative_logistic import class_probabilities, fit_cumulative_logistic
+from hullrank.models._cumulative_logistic import (
+    class_probabilities,
+    fit_cumulative_logistic,
+    log_class_probabilities,
+)
 from hullrank.models.base import fitting
 
 Floats = NDArray[np.float64]
@@ -35,14 +41,15 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator : estimator
         Anything with ``fit`` and ``score_samples``; its classes must be totally ordered.
 
-    cv : int, cross-validation splitter or iterable of splits, default=5
+    cv : int, cross-validation splitter, iterable of splits or "prefit", default=5
         How the scores are cross-validated. An integer is stratified by class, and lowered to the size of the smallest
-        class; a class with a single sample needs explicit splits.
+        class; a class with a single sample needs explicit splits. "prefit" takes the estimator as it was fitted
+        before: ``fit`` then only learns slope and cuts, on rows that the estimator has not seen.
 
     Attributes
     ----------
     estimator_ : estimator
-        The estimator, fitted on all rows.
+        The estimator, fitted on all rows; with ``cv="prefit"`` the one that was given.
 
     classes_ : ndarray of shape (n_classes,)
         The classes from lowest to highest.
@@ -54,7 +61,7 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Log-odds of lying at or below each class at the mean score.
 
     score_mean_, score_scale_ : float
-        Mean and standard deviation of the estimator's scores on the training rows.
+        Mean and standard deviation of the estimator's scores on the rows given to ``fit``.
 
     n_features_in_ : int
         Number of features seen by the estimator.
@@ -75,7 +82,7 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "estimator": [HasMethods(["fit", "score_samples"])],
-        "cv": ["cv_object"],
+        "cv": ["cv_object", StrOptions({"prefit"})],
     }
 
     def __init__(self, estimator: Any, *, cv: Any = 5) -> None:
@@ -84,7 +91,7 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @fitting
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> "OrdinalCalibrator":
-        """Fit the estimator on all rows and on every fold, then the cumulative logistic.
+        """Fit the estimator on all rows and on every fold (unless it is prefit), then the cumulative logistic.
 
         Parameters
         ----------
@@ -100,7 +107,7 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         rows = np.empty((num_samples(X), 0))  # only the estimator looks into X
         weights = check_weights(sample_weight, rows)
         given = None if sample_weight is None else weights
-        self.estimator_ = _fit_part(self.estimator, X, y, given)
+        self.estimator_ = _fit_part(self.estimator, X, y, given) if self.cv != "prefit" else _fitted(self.estimator)
         values = check_target(rows, y)
         used = np.flatnonzero(weights)
         declared = _total_order(self.estimator_)
@@ -110,20 +117,32 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = labels.classes
         codes = np.full(len(weights), -1)
         codes[used] = labels.codes
-        scores = np.empty(len(weights))
-        tested = np.zeros(len(weights), dtype=bool)
-        for train, test in _splits(self.cv, X, codes, used, labels.classes):
-            model = _fit_part(self.estimator, X, y, given, train)
-            mean, scale = _location(model, X, weights, train)
-            scores[test] = (model.score_samples(safe_indexing(X, test)) - mean) / scale
-            tested[test] = True
-        tested &= weights > 0
-        self.slope_, self.cuts_ = fit_cumulative_logistic(scores[tested], codes[tested], weights[tested])
         self.score_mean_, self.score_scale_ = _location(self.estimator_, X, weights, used)
+        scores, tested = self._held_out_scores(X, y, given, weights, codes)
+        self.slope_, self.cuts_ = fit_cumulative_logistic(scores[tested], codes[tested], weights[tested])
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    def _held_out_scores(
+        self, X: Any, y: Any, given: Any, weights: Floats, codes: NDArray[np.intp]
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Standardised scores by models that have not seen the row, and which rows have one."""
+        used = np.flatnonzero(weights)
+        scores, tested = np.empty(len(weights)), np.zeros(len(weights), dtype=bool)
+        if self.cv == "prefit":
+            scores[used] = self._standardised(safe_indexing(X, used))
+            return scores, weights > 0
+        for train, test in _splits(self.cv, X, codes, used, self.classes_):
+            model = _fit_part(self.estimator, X, y, given, train)
+            mean, scale = _location(model, X, weights, train)
+            scores[test] = (model.score_samples(safe_indexing(X, test)) - mean) / scale
+            tested[test] = True
+        return scores, tested & (weights > 0)
+
+    def _standardised(self, X: Any) -> Floats:
+        return (self.score_samples(X) - self.score_mean_) / self.score_scale_
 
     def score_samples(self, X: Any) -> Floats:
         """Place every row of X on the score line of the estimator; higher means ranked higher.
@@ -136,7 +155,7 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         scores : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "estimator_")
         return self.estimator_.score_samples(X)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -150,8 +169,22 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         probabilities : ndarray of shape (n_samples, n_classes); rows sum to 1
         """
-        t = (self.score_samples(X) - self.score_mean_) / self.score_scale_
-        return class_probabilities(t, self.slope_, self.cuts_)
+        check_is_fitted(self)
+        return class_probabilities(self._standardised(X), self.slope_, self.cuts_)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of the probability of every class for every row of X; finite where the probability underflows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return log_class_probabilities(self._standardised(X), self.slope_, self.cuts_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of every row of X.
@@ -166,6 +199,12 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
+
+    def _html_repr(self) -> str:
+        """What notebooks show: scikit-learn's diagram and, once fitted, the score line of the estimator."""
+        from hullrank.plots.svg import score_line_svg
+
+        return super()._html_repr() + (score_line_svg(unwrap(self).model) if hasattr(self, "estimator_") else "")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -183,6 +222,18 @@ def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.int
         X, y = safe_indexing(X, rows), safe_indexing(y, rows)
         weights = None if weights is None else weights[rows]
     return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
+
+
+def _fitted(estimator: Any) -> Any:
+    """The estimator itself, which must have been fitted."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError as error:
+        raise HullrankError(
+            f'cv="prefit" takes a fitted estimator, and this {type(estimator).__name__} is not; fit it on other rows '
+            "first, or choose another cv"
+        ) from error
+    return estimator
 
 
 def _total_order(estimator: Any) -> Any:

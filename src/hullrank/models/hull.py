@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import StrOptions
@@ -216,6 +217,46 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         outside = np.maximum(np.maximum(lower - s, s - upper), 0.0)
         nearest = outside == outside.min(axis=1, keepdims=True)
         return self.classes_[np.argmin(np.where(nearest, np.abs(s - median), np.inf), axis=1)]
+
+
+class ConvexHullClassifier(ClassifierMixin, ConvexHullRanker):
+    """`ConvexHullRanker` as a classifier: ``predict`` gives classes and ``score`` is accuracy.
+
+    It learns the same score line and has the same parameters and attributes. ``predict`` is ``predict_class``, so that
+    it can stand last in a pipeline, be searched by `GridSearchCV` and be measured by any scorer of classifiers; on a
+    chain or any other order graph.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from hullrank import ConvexHullClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), ConvexHullClassifier()).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.97
+    """
+
+    _discrete: ClassVar[bool] = True
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class whose interval is nearest to the score of each row of X; see ``predict_class``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return self.predict_class(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
 
 
 def _anchors(intervals: NDArray[np.float64], samples: Samples, scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -23,3 +23,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"hullrank.plots.{_HOME[name]}"), name)
     raise AttributeError(f"module 'hullrank.plots' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,12 +11,16 @@ from hullrank.plots._style import FAINT, VIOLATOR, axes_or_new, class_colours, p
 
 
 class CoefficientDisplay:
-    """Bars of the largest weights; a line shows the range over several models, such as those of folds.
+    """Bars of the largest weights; a line shows their interval, or the range over several models, such as folds.
 
     Parameters
     ----------
     coefs : ndarray of shape (n_models, n_features)
     names : list of str
+    intervals : ndarray of shape (n_features, 2), default=None
+        Ends of the lines; the range over the models if None.
+    level : float, default=None
+        Of the intervals, for the label.
 
     Attributes
     ----------
@@ -24,18 +28,53 @@ class CoefficientDisplay:
     shown_ : ndarray of the features drawn, largest first
     """
 
-    def __init__(self, *, coefs: NDArray[np.float64], names: list[str]) -> None:
+    def __init__(
+        self,
+        *,
+        coefs: NDArray[np.float64],
+        names: list[str],
+        intervals: NDArray[np.float64] | None = None,
+        level: float | None = None,
+    ) -> None:
         self.coefs = coefs
         self.names = names
+        self.intervals = intervals
+        self.level = level
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, names: Any = None, top: int = 20, ax: Any = None) -> Self:
-        """Draw the weights of a fitted linear estimator, or of a pipeline that ends in one."""
-        model = unwrap(estimator).model
-        coef = getattr(model, "coef_", None)
-        if coef is None:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        names: Any = None,
+        top: int = 20,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the weights of a fitted linear estimator, or of a pipeline that ends in one.
+
+        With the training data, lines are bootstrap intervals; ``options`` are those of the estimator's ``summary``.
+        """
+        inside = unwrap(estimator)
+        model = inside.model
+        if getattr(model, "coef_", None) is None:
             raise HullrankError(f"{type(model).__name__} has no weights (coef_): it is not linear, or not fitted")
-        return cls.from_predictions(coef, names=_names(estimator, model) if names is None else names, top=top, ax=ax)
+        names = _names(estimator, model) if names is None else names
+        if X is None:
+            return cls.from_predictions(model.coef_, names=names, top=top, ax=ax)
+        return cls.from_summary(model.summary(inside.transform(X), y, names=names, **options), top=top, ax=ax)
+
+    @classmethod
+    def from_summary(cls, summary: Any, *, top: int = 20, ax: Any = None) -> Self:
+        """Draw the weights and intervals of what an estimator's ``summary`` returned."""
+        table = summary.coefficients
+        if not table:
+            raise HullrankError(f"this summary of a {summary.model} has no weights: the model is not linear")
+        lines = np.column_stack([table["low"], table["high"]]) if "low" in table else None
+        coefs = np.atleast_2d(np.asarray(table["weight"], dtype=np.float64))
+        return cls(coefs=coefs, names=table["feature"], intervals=lines, level=summary.level).plot(top=top, ax=ax)
 
     @classmethod
     def from_predictions(cls, coefs: ArrayLike, *, names: Any = None, top: int = 20, ax: Any = None) -> Self:
@@ -55,14 +94,18 @@ class CoefficientDisplay:
         rows, values = np.arange(n), mean[self.shown_]
         colours = np.where((values > 0)[:, None], class_colours(2)[1], np.r_[_rgb(VIOLATOR), 1.0])
         self.ax_.barh(rows, values, color=colours, alpha=0.85, height=0.7)
-        if len(self.coefs) > 1:
+        label = ""
+        if self.intervals is not None:
+            self.ax_.hlines(rows, *self.intervals[self.shown_].T, color="black", lw=1)
+            label = f", with {self.level:.0%} intervals" if self.level is not None else ", with intervals"
+        elif len(self.coefs) > 1:
             shown = self.coefs[:, self.shown_]
             self.ax_.hlines(rows, shown.min(axis=0), shown.max(axis=0), color="black", lw=1)
         self.ax_.axvline(0, color=FAINT, lw=1)
         self.ax_.set_yticks(rows, [short(self.names[i]) for i in self.shown_])
         self.ax_.invert_yaxis()
         more = f" (largest {n} of {len(mean)})" if n < len(mean) else ""
-        self.ax_.set_xlabel(f"weight{more}")
+        self.ax_.set_xlabel(f"weight{label}{more}")
         plain(self.ax_)
         return self
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from hullrank._pipelines import unwrap
 from hullrank.exceptions import ConvergenceWarning, HullrankError
 from hullrank.plots._style import FAINT, VIOLATOR, axes_or_new, class_colours, plain
 
@@ -37,20 +38,40 @@ class ConvergenceDisplay:
         self.tol = tol
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **fit_params: Any) -> Self:
-        """Fit copies of the estimator with 1, 2, 3, ... iterations until it converges, and draw their certificates."""
-        if "max_iter" not in estimator.get_params():
-            raise HullrankError(f"{type(estimator).__name__} has no max_iter, so its steps cannot be told apart")
-        certificates = []
+    def from_estimator(cls, estimator: Any, X: Any = None, y: Any = None, *, ax: Any = None, **fit_params: Any) -> Self:
+        """Fit copies of the estimator with 1, 2, 3, ... iterations until it converges, and draw their certificates.
+
+        The transformers of a pipeline are used as fitted; only its last step is fitted again. Without data, the gap of
+        the certificate that a fitted estimator carries is drawn as a single point.
+        """
+        inside = unwrap(estimator)
+        model = inside.model
+        if X is None:
+            return cls._from_certificate(model, ax)
+        if "max_iter" not in model.get_params():
+            raise HullrankError(f"{type(model).__name__} has no max_iter, so its steps cannot be told apart")
+        rows, certificates = inside.transform(X), []
         for n in range(1, 101):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                model = clone(estimator).set_params(max_iter=n).fit(X, y, **fit_params)
-            certificates.append(model.certificate_)
-            if model.certificate_.relative_gap <= estimator.tol:
+                fitted = clone(model).set_params(max_iter=n).fit(rows, y, **fit_params)
+            certificates.append(fitted.certificate_)
+            if fitted.certificate_.relative_gap <= model.tol:
                 break
         return cls.from_predictions(
-            [c.primal for c in certificates], [c.dual for c in certificates], tol=estimator.tol, ax=ax
+            [c.primal for c in certificates], [c.dual for c in certificates], tol=model.tol, ax=ax
+        )
+
+    @classmethod
+    def _from_certificate(cls, model: Any, ax: Any) -> Self:
+        certificate = getattr(model, "certificate_", None)
+        if certificate is None or not hasattr(certificate, "dual"):
+            raise HullrankError(
+                f"{type(model).__name__} carries no objective with a lower bound (it is not fitted, or a baseline); "
+                "pass X and y to see its steps"
+            )
+        return cls.from_predictions(
+            [certificate.primal], [certificate.dual], steps=[certificate.iterations], tol=model.tol, ax=ax
         )
 
     @classmethod

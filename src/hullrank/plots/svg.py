@@ -9,6 +9,7 @@ from hullrank.plots._style import FAINT
 from hullrank.plots.placement import bounds_of
 
 _WIDTH, _ROW, _LEFT = 560, 24, 120
+_LEGEND = 18  # height of the line that says what the marks mean
 _MOST = 30
 _STOPS = np.array([[122, 76, 176], [52, 106, 161], [41, 150, 138], [92, 184, 92], [190, 170, 40]])
 
@@ -27,20 +28,29 @@ def score_line_svg(model: Any) -> str:
     def x(score: float) -> float:
         return _LEFT + (min(max(score, low), high) - low) / (high - low) * (_WIDTH - _LEFT - 10)
 
-    height = _ROW * len(classes) + 26
+    medians = getattr(model, "_anchors", ())
+    height = _ROW * len(classes) + 26 + _LEGEND
     parts = [_row(label, c, len(classes), intervals, x) for c, label in enumerate(classes.tolist())]
-    for c, (_, _, median) in enumerate(getattr(model, "_anchors", ())):
+    for c, (_, _, median) in enumerate(medians):
         middle = _ROW * (len(classes) - 1 - c) + 4 + (_ROW - 8) / 2
         parts.append(
             f'<circle cx="{x(median):.1f}" cy="{middle:.1f}" r="3.5" fill="currentColor">'
             "<title>median training score</title></circle>"
         )
+    floor = height - _LEGEND - 22
     for threshold in () if thresholds is None else thresholds.tolist():
         parts.append(
-            f'<line x1="{x(threshold):.1f}" x2="{x(threshold):.1f}" y1="2" y2="{height - 22}" stroke="{FAINT}" '
-            f'stroke-dasharray="4 3"/><text x="{x(threshold):.1f}" y="{height - 8}" text-anchor="middle" '
+            f'<line x1="{x(threshold):.1f}" x2="{x(threshold):.1f}" y1="2" y2="{floor}" stroke="{FAINT}" '
+            f'stroke-dasharray="4 3"/><text x="{x(threshold):.1f}" y="{floor + 14}" text-anchor="middle" '
             f'fill="{FAINT}">{threshold:.3g}</text>'
         )
+    told = [
+        "bar: interval of a class" if intervals is not None else "",
+        "dashed: threshold" if thresholds is not None else "",
+        "dot: median training score" if len(medians) else "",
+    ]
+    legend = " · ".join(filter(None, told))
+    parts.append(f'<text x="{_LEFT}" y="{height - 6}" font-size="11" fill="{FAINT}">{legend}</text>')
     names = ", ".join(map(str, classes.tolist()))
     return (
         f'<svg role="img" aria-label="Score line of {escape(names)}" width="{_WIDTH}" height="{height}" '

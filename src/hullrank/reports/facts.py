@@ -4,12 +4,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
 from hullrank._pipelines import unwrap
 from hullrank.metrics import swapped_pairs, wmw_score
 from hullrank.order import OrderGraph
 from hullrank.plots.order_graph import edge_accuracies, layout
 from hullrank.plots.placement import Placement, place_by
+from hullrank.reports.details import cells, influences, trend, worst_pairs
+from hullrank.reports.whose import holds_training_rows
 
 _MOST_POINTS = 3000
 _MOST_PAIRS = 12
@@ -27,6 +30,7 @@ def gather(
     labels: Any = None,
     qid: Any = None,
     numbers: Any = None,
+    table: Any = None,
 ) -> dict[str, Any]:
     """Facts about a fitted estimator on samples.
 
@@ -37,25 +41,34 @@ def gather(
     names : names of the weights, default=None
     labels : names of the classes where the estimator only knows their numbers, default=None
     numbers : what the rows are called, default=None: 1, 2, ...
+    table : data frame of the same rows, whose cells are shown with every row, default=None: X
     qid : queries, within which pairs are counted (if the order is total), default=None
     """
-    model = unwrap(estimator).model
+    inside = unwrap(estimator)
+    model = inside.model
     placed = place_by(estimator, X, y, sample_weight=sample_weight)
     order = getattr(model, "order_", None)
     if order is None:
         order = OrderGraph.chain(placed.classes.tolist())
-    grades = [str(label) for label in (placed.classes if labels is None else labels)]
+    grades = _names(placed.classes.tolist() if labels is None else list(labels))
     numbers = np.arange(1, len(placed.scores) + 1) if numbers is None else np.asarray(numbers)
+    given = {"sample_weight": sample_weight, "qid": qid if has_fit_parameter(model, "qid") else None}
+    training = holds_training_rows(model, inside.transform(X), y, **given)
     qid = np.asarray(qid) if qid is not None and order.is_total else None
+    shown = _shown(len(placed.scores))
+    few = len(grades) <= _MOST_GRADES
     edges = _edges(y, placed, order, qid) if len(order) <= _MOST_GRADES else []
     return {
         "model": type(model).__name__,
         "rows": len(placed.scores),
+        "training": training,
         "grades": grades if len(grades) <= _MOST_GRADES else [],
         "n_grades": len(grades),
         "pair_accuracy": _number(_pair_accuracy(y, placed, order, qid)),
         "within_queries": qid is not None,
-        "points": _points(placed, numbers) if len(grades) <= _MOST_GRADES else None,
+        "points": _points(placed, numbers, shown) if few else None,
+        "trend": None if few else trend(placed, shown),
+        "shown": {"row": numbers[shown].tolist(), **cells(X if table is None else table, names, shown)},
         "thresholds": _numbers(placed.thresholds),
         "intervals": _numbers(placed.intervals),
         "edges": edges,
@@ -63,6 +76,7 @@ def gather(
         "total": bool(order.is_total),
         "pairs": _worst_pairs(placed, order, grades, qid, numbers),
         "weights": _weights(model, names),
+        "influences": influences(estimator, X, y, names, qid, sample_weight)[:_MOST_WEIGHTS],
         "certificate": _certificate(model),
     }
 
@@ -75,10 +89,12 @@ def _pair_accuracy(y: Any, placed: Placement, order: OrderGraph, qid: Any) -> fl
     return wmw_score(y, placed.scores, order=known, sample_weight=placed.weights)
 
 
-def _points(placed: Placement, numbers: Any) -> dict[str, Any]:
-    rows = np.arange(len(placed.scores))
-    if len(rows) > _MOST_POINTS:
-        rows = np.sort(np.random.default_rng(0).choice(rows, _MOST_POINTS, replace=False))
+def _shown(n: int) -> NDArray[np.intp]:
+    """The rows that are drawn: all, or a random choice with the seed 0."""
+    return np.arange(n) if n <= _MOST_POINTS else np.sort(np.random.default_rng(0).choice(n, _MOST_POINTS, False))
+
+
+def _points(placed: Placement, numbers: Any, rows: NDArray[np.intp]) -> dict[str, Any]:
     return {
         "row": numbers[rows].tolist(),
         "score": _numbers(placed.scores[rows]),
@@ -100,6 +116,22 @@ def _worst_pairs(
 ) -> list[dict[str, Any]]:
     """Pairs along comparable classes (of one query) whose lower sample lies furthest above the higher one."""
     queries = np.zeros(len(placed.codes), dtype=int) if qid is None else np.unique(qid, return_inverse=True)[1]
+    if order.is_total:
+        found = worst_pairs(placed.scores, placed.codes, queries, _MOST_PAIRS)
+    else:
+        found = _worst_along_edges(placed, order, queries)
+    return [
+        {
+            "lower": {"row": int(numbers[i]), "grade": grades[placed.codes[i]], "score": float(placed.scores[i])},
+            "higher": {"row": int(numbers[j]), "grade": grades[placed.codes[j]], "score": float(placed.scores[j])},
+            "excess": excess,
+        }
+        for excess, i, j in found
+    ]
+
+
+def _worst_along_edges(placed: Placement, order: OrderGraph, queries: Any) -> list[tuple[float, int, int]]:
+    """The same for partial orders; beyond 40 classes along the edges of the graph only."""
     by_score = np.argsort(placed.scores, kind="stable")
     members = [by_score[placed.codes[by_score] == c] for c in range(len(placed.classes))]
     found: list[tuple[float, int, int]] = []
@@ -110,15 +142,7 @@ def _worst_pairs(
             top, bottom = low[-_MOST_PAIRS:], high[:_MOST_PAIRS]
             excess = placed.scores[top][:, None] - placed.scores[bottom]
             found += [(float(excess[i, j]), int(top[i]), int(bottom[j])) for i, j in np.argwhere(excess > 0)]
-    found.sort(reverse=True)
-    return [
-        {
-            "lower": {"row": int(numbers[i]), "grade": grades[placed.codes[i]], "score": float(placed.scores[i])},
-            "higher": {"row": int(numbers[j]), "grade": grades[placed.codes[j]], "score": float(placed.scores[j])},
-            "excess": excess,
-        }
-        for excess, i, j in found[:_MOST_PAIRS]
-    ]
+    return sorted(found, reverse=True)[:_MOST_PAIRS]
 
 
 def _worst_queries(scores: Any, queries: Any, low: Any, high: Any) -> list[int]:
@@ -136,6 +160,12 @@ def _weights(model: Any, names: Any) -> dict[str, Any]:
     labels = [f"x{i}" for i in range(len(coef))] if names is None or len(names) != len(coef) else list(names)
     largest = np.argsort(-np.abs(coef), kind="stable")[:_MOST_WEIGHTS]
     return {"total": len(coef), "shown": [{"name": str(labels[i]), "weight": float(coef[i])} for i in largest]}
+
+
+def _names(labels: list[Any]) -> list[str]:
+    """Classes in words; where there are so many that they are numbers, with six digits."""
+    many = len(labels) > _MOST_GRADES
+    return [f"{label:.6g}" if many and isinstance(label, float) else str(label) for label in labels]
 
 
 def _certificate(model: Any) -> dict[str, Any]:

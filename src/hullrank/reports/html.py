@@ -81,7 +81,7 @@ def write_report(
     y : array-like of shape (n_samples,)
     title : str, default="Ranking report"
     **options : ``names`` (of the weights), ``labels`` (of the classes), ``sample_weight``, ``qid``,
-        ``numbers`` (of the rows)
+        ``numbers`` (of the rows), ``table`` (a data frame of the same rows, whose cells are shown at each)
     """
     page = render(gather(estimator, X, y, **options), title)
     with replacing(path) as stream:

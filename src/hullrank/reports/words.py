@@ -5,7 +5,7 @@ from typing import Any
 
 def in_words(facts: dict[str, Any]) -> list[str]:
     """Sentences about the facts of `gather`, most important first."""
-    sentences = [_placing(facts), _edges(facts), _strongest(facts), _proof(facts)]
+    sentences = [_placing(facts), _whose(facts), _edges(facts), _strongest(facts), _proof(facts)]
     return [sentence for sentence in sentences if sentence]
 
 
@@ -20,6 +20,14 @@ def _placing(facts: dict[str, Any]) -> str:
     pairs = "pairs within queries" if facts["within_queries"] else "all pairs"
     share = "" if facts["pair_accuracy"] is None else f" It ranks {facts['pair_accuracy']:.1%} of {pairs} right."
     return f"This {facts['model']} places {what} on one score line; {facts['rows']:,} rows are shown here.{share}"
+
+
+def _whose(facts: dict[str, Any]) -> str:
+    if facts["training"] is None:
+        return ""
+    if facts["training"]:
+        return "These are the rows that it was fitted to, so the figures flatter it."
+    return "These are not the rows (with weights and queries) that it was fitted to."
 
 
 def _edges(facts: dict[str, Any]) -> str:
@@ -37,7 +45,8 @@ def _edges(facts: dict[str, Any]) -> str:
 def _strongest(facts: dict[str, Any]) -> str:
     shown = [w for w in facts["weights"]["shown"][:3] if w["weight"]]
     if not shown:
-        return ""
+        names = [f"“{each['name']}”" for each in facts["influences"][:3] if each["fall"] > 0]
+        return f"The most influential features: {', '.join(names)}." if names else ""
     parts = [f"“{w['name']}” {'raises' if w['weight'] > 0 else 'lowers'} the score" for w in shown]
     return "The strongest features: " + ", ".join(parts) + "."
 

@@ -43,6 +43,22 @@
     return values;
   }
 
+  // What a row holds beside its grade and score, where the report was given a table.
+  function cellsOf(i) {
+    const { columns, cells } = facts.shown;
+    return columns.length ? "; " + columns.map((name, j) => `${name} ${cells[i][j]}`).join(", ") : "";
+  }
+
+  // A line that says what the marks of a picture mean; each entry has a mark and words.
+  function legend(parent, entries) {
+    const list = put(parent, "ul", { class: "legend note" });
+    for (const [mark, words] of entries) {
+      const item = put(list, "li");
+      put(item, "span", { class: `mark ${mark}`, "aria-hidden": "true" });
+      put(item, "span", {}, words);
+    }
+  }
+
   function table(parent, head, rows, words = 1) {
     const grid = put(put(parent, "div", { class: "scroll", tabindex: "0" }), "table");
     const top = put(put(grid, "thead"), "tr");
@@ -113,6 +129,11 @@
 
     const dots = points.score.map((s, i) => put(svg, "circle", { class: "point", r: 4, cx: x(s),
       cy: y(points.grade[i]) + jitter(i) * ROW, fill: colour(points.grade[i], n) }));
+    legend(node, [
+      ...(intervals === null ? [] : [["bar-mark", "shaded: the interval of a grade, whose rows pay nothing inside; a stroke is its end"]]),
+      ...(thresholds === null ? [] : [["line-mark", "dashed: threshold between two grades"],
+        ["ring-mark", "red ring: placed as another grade than its own"]]),
+    ]);
     const detail = put(node, "p", { class: "detail", "aria-live": "polite", id: "detail" }, "");
     const guess = (s) => (thresholds === null ? null : thresholds.filter((t) => t < s).length);
     let chosen = -1;
@@ -124,7 +145,7 @@
       dots[i].parentNode.insertBefore(dots[i], handlesStart);
       const g = guess(points.score[i]);
       detail.textContent = `Row ${points.row[i]}: grade “${grades[points.grade[i]]}”, score ${digits(points.score[i])}` +
-        (g === null ? "" : `, placed as “${grades[g]}”`);
+        (g === null ? "" : `, placed as “${grades[g]}”`) + cellsOf(i);
     }
 
     const handlesStart = put(svg, "g");
@@ -174,6 +195,16 @@
     if (thresholds !== null) {
       const reset = put(node, "button", { type: "button" }, "Reset thresholds");
       reset.addEventListener("click", () => { facts.thresholds.forEach((t, j) => { thresholds[j] = t; }); draw(); });
+      const save = put(node, "button", { type: "button", id: "save" }, "Save thresholds");
+      save.addEventListener("click", () => {
+        const text = JSON.stringify({ hullrank: "thresholds", grades, thresholds }, null, 2);
+        const link = document.createElement("a");
+        link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+        link.download = "thresholds.json";
+        link.click();
+        URL.revokeObjectURL(link.href);
+      });
+      put(node, "p", { class: "note" }, "The file is for: hullrank rank model.hull new.csv --thresholds thresholds.json");
     }
 
     function draw() {
@@ -283,11 +314,12 @@
   function worstPairs() {
     const node = section("Most violated pairs", "pairs");
     if (!facts.pairs.length) { put(node, "p", {}, "Every pair is ranked right."); return; }
-    put(node, "p", { class: "note" }, "The row of the lower grade scores above the row of the higher grade " +
+    const grade = facts.trend === null ? "grade" : "target";
+    put(node, "p", { class: "note" }, `The row of the lower ${grade} scores above the row of the higher ${grade} ` +
       (facts.within_queries ? "(of the same query) " : "") + "by the excess.");
     const rows = facts.pairs.map(({ lower, higher, excess }) => [`${lower.row} (${lower.grade})`, `${higher.row} (${higher.grade})`,
       digits(lower.score), digits(higher.score), digits(excess)]);
-    table(node, ["lower row (grade)", "higher row (grade)", "lower scores", "higher scores", "excess"], rows, 2);
+    table(node, [`lower row (${grade})`, `higher row (${grade})`, "lower scores", "higher scores", "excess"], rows, 2);
   }
 
   function weights() {
@@ -295,12 +327,58 @@
     if (!shown.length) return;
     const node = section("Weights", "weights");
     if (shown.length < total) put(node, "p", { class: "note" }, `The largest ${shown.length} of ${total}.`);
-    const grid = table(node, ["feature", "weight", ""], shown.map(({ name, weight }) => [name, digits(weight), ""]));
     const most = Math.max(...shown.map((w) => Math.abs(w.weight))) || 1;
-    shown.forEach(({ weight }, i) => {
-      const cell = grid.tBodies[0].rows[i].cells[2];
-      cell.className = "word";
-      put(cell, "span", { class: `weight ${weight > 0 ? "up" : "down"}`, style: `width:${(9 * Math.abs(weight)) / most}rem` });
+    const grid = table(node, ["feature", "weight", "lowers the score | raises it"], shown.map(({ name, weight }) => [name, digits(weight), ""]));
+    shown.forEach(({ weight }, i) => bar(grid.tBodies[0].rows[i].cells[2], weight / most));
+  }
+
+  // A bar from the middle of its cell, to the left for negative shares.
+  function bar(cell, share) {
+    const width = 6 * Math.abs(share);
+    cell.className = "word";
+    put(cell, "span", { class: `weight ${share > 0 ? "up" : "down"}`,
+      style: `width:${width}rem;margin-left:${share > 0 ? 6 : 6 - width}rem` });
+  }
+
+  function influences() {
+    if (!facts.influences.length) return;
+    const node = section("Influence", "influence");
+    put(node, "p", { class: "note" }, "How far pair accuracy falls when the values of a feature are shuffled over the rows " +
+      "(mean and deviation of 5 shuffles); near 0 the model does without it.");
+    const most = Math.max(...facts.influences.map((each) => Math.abs(each.fall))) || 1;
+    const rows = facts.influences.map(({ name, fall, deviation }) => [name, fall.toFixed(4), deviation.toFixed(4), ""]);
+    const grid = table(node, ["feature", "fall", "deviation", ""], rows);
+    facts.influences.forEach(({ fall }, i) => bar(grid.tBodies[0].rows[i].cells[3], fall / most));
+  }
+
+  // ------------------------------------------------------------------ targets that are numbers
+  function trend() {
+    const { target, rank, score } = facts.trend;
+    const node = section("Predicted rank against target", "trend");
+    put(node, "p", { class: "note" }, "Every dot is a row; rank 1, on top, has the highest score. A perfect ranking rises " +
+      "from the lower left to the upper right. Point at a dot to see its row.");
+    const W = Math.min(Math.max(node.clientWidth - 24, 300), 960), H = 380, LEFT = 64, RIGHT = 14, TOP = 10, BOTTOM = 44;
+    const low = Math.min(...target), high = Math.max(...target), room = (high - low || 1) * 0.03;
+    const x = (t) => LEFT + ((t - low + room) / (high - low + 2 * room)) * (W - LEFT - RIGHT);
+    const y = (r) => TOP + ((r - 1) / Math.max(facts.rows - 1, 1)) * (H - TOP - BOTTOM);
+    const svg = put(node, "svg", { viewBox: `0 0 ${W} ${H}`, class: "plot", role: "img",
+      "aria-label": "Predicted rank of every row against its target" });
+    for (const value of roundNumbers(low, high + (high > low ? 0 : 1), W < 500 ? 4 : 7)) {
+      put(svg, "text", { x: x(value), y: H - 24, "text-anchor": "middle", class: "soft" }, String(value));
+    }
+    for (const value of [1, ...roundNumbers(1, facts.rows, 5).filter((v) => v > facts.rows / 20), facts.rows]) {
+      if (value !== facts.rows && value > facts.rows * 0.95) continue;
+      put(svg, "text", { x: LEFT - 8, y: y(value) + 4, "text-anchor": "end", class: "soft" }, value.toLocaleString("en"));
+    }
+    put(svg, "text", { x: (W + LEFT) / 2, y: H - 6, "text-anchor": "middle", class: "soft" }, "target");
+    put(svg, "text", { x: 14, y: H / 2, "text-anchor": "middle", class: "soft", transform: `rotate(-90 14 ${H / 2})` }, "predicted rank");
+    const dots = target.map((t, i) => put(svg, "circle", { class: "point", r: 4, cx: x(t), cy: y(rank[i]), fill: colour(1, 4) }));
+    const detail = put(node, "p", { class: "detail", "aria-live": "polite", id: "trend-detail" }, "");
+    svg.addEventListener("pointermove", (event) => {
+      const i = dots.indexOf(event.target);
+      if (i < 0) return;
+      dots.forEach((dot, j) => dot.classList.toggle("chosen", j === i));
+      detail.textContent = `Row ${facts.shown.row[i]}: target ${digits(target[i])}, rank ${rank[i]}, score ${digits(score[i])}` + cellsOf(i);
     });
   }
 
@@ -327,8 +405,10 @@
       width = node.clientWidth;
     });
   }
+  if (facts.trend !== null) trend();
   if (facts.edges.length) orderGraph();
   worstPairs();
   weights();
+  influences();
   certificate();
 })();

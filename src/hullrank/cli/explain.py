@@ -1,0 +1,131 @@
+"""``hullrank explain``: what a model learned, and how far that depends on the rows it was fitted to."""
+
+from pathlib import Path
+from typing import Any
+
+import hullrank
+from hullrank.cli.console import note, out, print_json, say, table, working
+from hullrank.cli.data import Data
+from hullrank.cli.model import Model
+from hullrank.cli.result import certificate_fields
+
+_MOST = 15
+_MOST_GRADES = 50  # beyond, the target is a number rather than a grade
+_SLOW = ("ExactRanker", "LinearRelaxationRanker")  # a hundred more searches would take hours
+
+
+def run_explain(
+    model_path: Path,
+    path: Path | None,
+    *,
+    target: str | None,
+    qid: str | None,
+    weights: str | None,
+    decimal: str | None,
+    resamples: int,
+    as_json: bool,
+) -> None:
+    """Print what the model learned; with its training table the errors of the weights, with any the contradictions."""
+    from hullrank.models.summary import summarise
+
+    model = Model.load(model_path, path)
+    data = None
+    if path is not None:
+        columns = {"qid": model.qid_column(qid, False), "weights": weights or model.about.get("weights")}
+        columns = {name: column for name, column in columns.items() if column is not None}
+        column = target or model.about.get("target") or ""
+        data = model.load_data(path, target=column, decimal=decimal, **{"qid": None, **columns})
+    if data is None:
+        summary, training = summarise(model.pipeline, names=model.feature_names()), None
+    else:
+        summary, training = _with_data(model, data, resamples)
+    facts: dict[str, Any] = {
+        "model": type(model.step).__name__,
+        "method": model.about.get("method"),
+        "library": model.library or hullrank.__version__,
+        "parameters": model.step.get_params(deep=False),
+        "certificate": certificate_fields(summary.certificate),
+        "resamples": summary.n_resamples,
+        "weights": _records(summary.coefficients),
+        "influences": _records(summary.influences),
+        "grades": _grades(model, summary.classes),
+    }
+    if data is not None:
+        facts |= {"training rows": training, "violators": _violators(model, data)}
+    if as_json:
+        print_json(facts)
+    else:
+        _print(summary, facts)
+
+
+def _with_data(model: Model, data: Data, resamples: int) -> tuple[Any, bool | None]:
+    """The summary, with errors if these are the rows of the fit, and whether they are."""
+    from hullrank._pipelines import unwrap
+    from hullrank.models.summary import summarise
+
+    inside, y, step = unwrap(model.pipeline), model.target(data), model.step
+    given = {"sample_weight": data.weights, "qid": data.qid}
+    taken = model.fit_parameters(given)
+    training = model.holds_training_rows(inside.transform(data.X), y, taken)
+    if training is False:
+        note("these are not the rows of the fit, so the weights have no errors; the training table gives them")
+    elif type(step).__name__ in _SLOW and resamples:
+        note("no errors of the weights: every refit is a search of its own")
+    wanted = 0 if training is False or type(step).__name__ in _SLOW else resamples
+    with working(f"fitting {wanted} resamples of {len(data):,} rows" if wanted else "measuring influences") as advance:
+        summary = summarise(
+            model.pipeline,
+            model.known_columns(data.X),
+            y,
+            names=model.feature_names(),
+            n_resamples=wanted,
+            heard=lambda share: advance(share, f"{share:.0%}"),
+            **given,
+        )
+    return summary, training
+
+
+def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    names = [name.replace(" ", "_") for name in columns]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _grades(model: Model, columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """The place of every grade, by the names that the table has for them."""
+    records = [{"grade": row.pop("class"), **row} for row in _records(columns)]
+    names = model.about.get("grades")
+    return records if names is None else [{**row, "grade": names[i]} for i, row in enumerate(records)]
+
+
+def _violators(model: Model, data: Data) -> list[dict[str, Any]]:
+    from hullrank.plots.placement import bounds_of, place
+
+    y, scores = model.target(data), model.pipeline.score_samples(data.X)
+    placed = place(y, scores, **bounds_of(model.step))
+    return [
+        {"row": int(data.numbers[i]), "grade": y[i], "score": float(scores[i]), "beyond": float(placed.violation[i])}
+        for i in placed.violators[:_MOST]
+    ]
+
+
+def _print(summary: Any, facts: dict[str, Any]) -> None:
+    say(f"{facts['model']} (hullrank {facts['library']})", "bold")
+    if summary.certificate is not None:
+        say(str(summary.certificate))
+    if facts["weights"]:
+        errors = f", with 95% intervals of {summary.n_resamples} bootstrap resamples" if summary.n_resamples else ""
+        _show(f"Weights{errors}", facts["weights"])
+    if facts["influences"]:
+        _show("Influence: how far pair accuracy falls when a feature is shuffled", facts["influences"])
+    if 0 < len(facts["grades"]) <= _MOST_GRADES:
+        _show("Score line", facts["grades"], _MOST_GRADES)
+    if facts.get("violators"):
+        _show("Rows that contradict the model most", facts["violators"], left=0)
+    elif "violators" in facts and not facts["grades"]:
+        note("this model has no place for every grade; `hullrank report` shows the pairs it ranks most wrongly")
+
+
+def _show(title: str, rows: list[dict[str, Any]], most: int = _MOST, *, left: int = 1) -> None:
+    names = [name.replace("_", " ") for name in rows[0]]
+    more = f", the largest {most} of {len(rows)}" if len(rows) > most else ""
+    out.print(table(f"\n{title}{more}", names, (row.values() for row in rows[:most]), left=left))

@@ -1,0 +1,66 @@
+"""``hullrank fit --probabilities``: what ``rank`` adds is what the calibrator says, and nonsense is refused."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from conftest import ORDER, WORDS
+from hullrank import OrdinalCalibrator
+from hullrank.io import load
+
+
+def test_rank_adds_the_probability_of_every_grade(run, fitted, tmp_path):
+    names = ("--target", "grade", "--order", ORDER, *WORDS, "--probabilities", "--out", tmp_path / "m.hull")
+    done = run("fit", fitted / "data.csv", *names)
+    assert done.code == 0, done.err
+    assert "Certificate: converged" in done.out
+    assert "rows left out" in done.out
+    done = run("rank", tmp_path / "m.hull", fitted / "test.csv", "--out", tmp_path / "ranked.csv")
+    assert done.code == 0, done.err
+    ranked, table = pl.read_csv(tmp_path / "ranked.csv"), pl.read_csv(fitted / "test.csv")
+    pipeline = load(tmp_path / "m.hull")
+    assert isinstance(pipeline[-1], OrdinalCalibrator)
+    expected = pipeline.predict_proba(table)
+    found = ranked.sort("row").select("P(poor)", "P(fair)", "P(good)").to_numpy()
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    plain = load(fitted / "model.hull").score_samples(table)
+    np.testing.assert_allclose(ranked.sort("row")["score"], plain)  # the ranking is the one without probabilities
+
+
+def test_other_commands_take_such_models(run_here, fitted, tmp_path):
+    names = ("--target", "grade", "--order", ORDER, *WORDS, "--probabilities", "--no-cv", "--out", tmp_path / "m.hull")
+    assert run_here("fit", fitted / "data.csv", *names).code == 0
+    plain = json.loads(run_here("evaluate", fitted / "model.hull", fitted / "test.csv", "--json").out)
+    assert json.loads(run_here("evaluate", tmp_path / "m.hull", fitted / "test.csv", "--json").out) == plain
+    facts = json.loads(run_here("explain", tmp_path / "m.hull", fitted / "data.csv", "--resamples", 2, "--json").out)
+    assert facts["training_rows"] is True
+    assert facts["model"] == "ConvexHullRanker"
+    assert run_here("certify", tmp_path / "m.hull", fitted / "data.csv").code == 0
+    assert run_here("report", tmp_path / "m.hull", fitted / "data.csv", "-o", tmp_path / "r.html").code == 0
+    assert "P(poor)" in run_here("rank", tmp_path / "m.hull", fitted / "test.csv").out
+
+
+def test_a_method_that_only_knows_numbers_of_grades(run_here, csv, tmp_path):
+    names = ("--target", "grade", "--order", ORDER, *WORDS, "-m", "swapped-pairs", "--no-cv", "--probabilities")
+    assert run_here("fit", csv, *names, "--out", tmp_path / "m.hull").code == 0
+    ranked = json.loads(run_here("rank", tmp_path / "m.hull", csv, "--json").out)["ranked"]
+    assert ranked[0]["P(good)"] > ranked[0]["P(fair)"] > ranked[0]["P(poor)"]
+    assert ranked[-1]["P(poor)"] > ranked[-1]["P(good)"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("-t", "size"), "120 different values"),
+        (("-t", "number", "--drop", "grade", "-m", "swapped-pairs", "--qid", "query"), "within queries only"),
+        (("-t", "grade", "--order", "poor, fair < good"), "partial"),
+    ],
+)
+def test_probabilities_that_mean_nothing_are_refused(run_here, csv, tmp_path, options, words):
+    done = run_here("fit", csv, *options, "--probabilities", "--out", tmp_path / "m.hull")
+    assert done.code == 1
+    assert words in done.err
+    assert not (tmp_path / "m.hull").exists()
