@@ -49,7 +49,7 @@ SAVED = FIT + "import hullrank as h; f = '{path}'; h.io.save(h.ConvexHullRanker(
         (SAVED, set()),
         ("from hullrank.io import read_table", {"polars"}),
         ("from hullrank.datasets import discretize, load_dataset, make_ordinal", set()),
-        ("import hullrank.cli.app", set()),
+        ("import hullrank.cli.app, hullrank.cli.doctor", set()),
     ],
 )
 def test_each_large_library_is_loaded_only_where_it_is_used(statement, loads, tmp_path):
