@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import hullrank
 HEAVY = {"numba", "matplotlib", "highspy", "polars", "pandas"}
 
 
+@cache
 def loaded_by(statement):
     code = f"import sys\n{statement}\nprint(*sorted({HEAVY} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
