@@ -24,6 +24,7 @@ def test_import_loads_nothing_heavy():
     assert loaded_by("import hullrank") == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -41,6 +42,7 @@ FIT = "import numpy as np; X, y = np.arange(24.0).reshape(12, 2) % 7, np.arange(
 SAVED = FIT + "import hullrank as h; f = '{path}'; h.io.save(h.ConvexHullRanker().fit(X, y), f); h.io.load(f)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "loads"),
     [

@@ -130,6 +130,7 @@ class TestPrediction:
 FULL_DISK = ("sh", "-c", 'trap "" XFSZ; ulimit -f 2; exec "$@"', "sh", COMMAND)  # no file may exceed 1 kB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["fit", "rank"])
 def test_a_full_disk_leaves_the_old_file_whole(fitted, tmp_path, command):
     out = tmp_path / "out"
@@ -164,6 +165,7 @@ def size_of(path):
         return 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
 def test_an_interrupted_write_leaves_the_old_file_whole(fitted, tmp_path, end):
     table(3, n=200_000).write_csv(tmp_path / "many.csv")
@@ -184,6 +186,7 @@ def test_an_interrupted_write_leaves_the_old_file_whole(fitted, tmp_path, end):
         assert [path.name for path in out.parent.iterdir()] == ["ranked.jsonl"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error_to_speak_of(fitted):
     command = f"{COMMAND} rank {fitted / 'model.hull'} {fitted / 'test.csv'} --out - | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, check=True, text=True)
