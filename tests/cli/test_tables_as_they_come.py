@@ -100,6 +100,7 @@ def test_a_column_that_looks_like_numbers_becomes_words_only_with_a_note(fit):
     assert kinds["turnover"] == "words"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options", "note"),
     [
