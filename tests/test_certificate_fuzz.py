@@ -6,6 +6,7 @@ from referee.judge import judge
 from referee.random_problems import random_case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(400))
 def test_nothing_is_false_about_a_random_problem(seed):
     verdict = judge(random_case(seed))

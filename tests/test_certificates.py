@@ -112,6 +112,7 @@ def test_the_objective_is_that_of_the_returned_point(samples):
     assert solution.certificate.primal == pytest.approx(total, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_many_sparse_columns_are_solved_by_conjugate_gradients():
     rng = np.random.default_rng(0)
     X = sp.random_array((3500, 4000), density=0.01, rng=rng, format="csr")

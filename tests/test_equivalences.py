@@ -46,6 +46,7 @@ def primal(model):
     return model.certificate_.primal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 @pytest.mark.parametrize(("intervals", "slack"), [("proper", "sample"), ("free", "sample"), ("proper", "edge")])
@@ -62,6 +63,7 @@ def test_hull_ranking_is_problem_28(K, graph, intervals, slack, loss, weighted):
     assert_allclose(primal(model), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", ["chain", "full"])
 @pytest.mark.parametrize("intervals", ["proper", "free"])
 def test_every_sample_may_be_its_own_class(graph, intervals):

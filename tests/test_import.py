@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import hullrank
 HEAVY = {"numba", "matplotlib", "highspy", "polars", "pandas"}
 
 
+@cache
 def loaded_by(statement):
     code = f"import sys\n{statement}\nprint(*sorted({HEAVY} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -22,6 +24,7 @@ def test_import_loads_nothing_heavy():
     assert loaded_by("import hullrank") == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -33,6 +36,49 @@ def test_import_loads_nothing_heavy():
 )
 def test_what_needs_no_compiler_loads_no_more_than_scikit_learn(statement):
     assert loaded_by(statement) <= loaded_by("import sklearn.base") - (HEAVY - {"pandas"})
+
+
+FIT = "import numpy as np; X, y = np.arange(24.0).reshape(12, 2) % 7, np.arange(12) // 4; "
+SAVED = FIT + "import hullrank as h; f = '{path}'; h.io.save(h.ConvexHullRanker().fit(X, y), f); h.io.load(f)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("statement", "loads"),
+    [
+        (f"{FIT}from hullrank import ConvexHullRanker as R; R().fit(X, y).predict(X)", set()),
+        (f"{FIT}from hullrank import ExactRanker as R; R(method='sweep').fit(X, y > 0)", set()),
+        (f"{FIT}from hullrank import LinearRelaxationRanker as R; R().fit(X, y > 0)", {"highspy"}),
+        ("from hullrank.plots import ScoreLineDisplay, RocDisplay, MarginDisplay", set()),
+        (SAVED, set()),
+        ("from hullrank.io import read_table", {"polars"}),
+        ("from hullrank.datasets import discretize, load_dataset, make_ordinal", set()),
+        ("import hullrank.cli.app, hullrank.cli.doctor", set()),
+    ],
+)
+def test_each_large_library_is_loaded_only_where_it_is_used(statement, loads, tmp_path):
+    assert (
+        loaded_by(statement.replace("{path}", str(tmp_path / "model.hull"))) & {"matplotlib", "polars", "highspy"}
+        == loads
+    )
+
+
+def test_a_scikit_learn_that_moved_its_private_parts_is_named_with_the_cure():
+    code = "import sklearn.utils; del sklearn.utils._safe_indexing; import hullrank._sklearn"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "does not fit scikit-learn" in done.stderr
+    assert "pip install --upgrade hullrank scikit-learn" in done.stderr
+
+
+def test_a_numba_without_its_private_option_still_compiles_the_loops():
+    code = """
+from numba.core.options import DefaultOptions
+del DefaultOptions._nrt
+from hullrank._jit import INNER, UNCOUNTED, njit
+assert "_nrt" not in {**INNER, **UNCOUNTED}
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def private_imports(path):

@@ -74,6 +74,7 @@ def fit(folder):
     return done.stdout.split("\n")[:2]
 
 
+@pytest.mark.slow
 def test_an_estimator_fits_in_spite_of_truncated_indices(tmp_path):
     coef, hits = fit(tmp_path)
     assert hits == "0"

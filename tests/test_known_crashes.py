@@ -70,6 +70,7 @@ def test_columns_of_very_different_size_do_not_take_forever(name):
     within(20.0, lambda: getattr(hullrank, name)().fit(X, np.arange(60) % 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ConvexHullRanker", "FixedMarginClassifier", "SwappedPairsRanker"])
 def test_the_largest_price_does_not_take_forever(name):
     X = np.random.default_rng(2).normal(size=(200, 5))
@@ -136,6 +137,7 @@ def test_interrupting_the_linear_relaxation():
             assert np.isfinite(fitted.coef_).all()
 
 
+@pytest.mark.slow
 def test_a_truncated_cache_of_compiled_loops_is_compiled_again(tmp_path):
     """Numba's index file cut short, as by a full disk, is a miss and not an error."""
     module = tmp_path / "loops_of_a_test.py"

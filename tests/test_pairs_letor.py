@@ -33,6 +33,7 @@ def by_query(y, scores, qid):
     return np.array(found)
 
 
+@pytest.mark.slow
 def test_held_out_queries_are_ranked_as_well_as_by_boosting():
     parts = [load_svmlight_file(str(file), query_id=True) for file in FILES]
     differences = []

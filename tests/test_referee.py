@@ -199,6 +199,7 @@ def cvxpy_optimum(case, restated):
     return conic.pairs(features, restated.y, p["C"], weights=weights, qid=qid, loss=p["loss"], equal_queries=equal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ConvexHullRanker", "FixedMarginClassifier", "SwappedPairsRanker"])
 def test_random_problems_are_restated_as_cvxpy_has_them(name):
     seeds = [seed for seed in range(1200) if random_case(seed).name == name and mild(seed)]

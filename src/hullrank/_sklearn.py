@@ -1,8 +1,17 @@
 """What hullrank uses of scikit-learn's private modules: the only file that imports it, the one to mend if it moves."""
 
-from sklearn.base import _fit_context as fit_context
-from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
-from sklearn.utils.validation import _num_samples as num_samples
+try:
+    from sklearn.base import _fit_context as fit_context
+    from sklearn.utils import _safe_indexing as safe_indexing
+    from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+    from sklearn.utils.validation import _num_samples as num_samples
+except ImportError as error:
+    import sklearn
+
+    raise ImportError(
+        f"this release of hullrank does not fit scikit-learn {sklearn.__version__} ({error}); it needs 1.7 or later. "
+        "Try the newest releases of both: pip install --upgrade hullrank scikit-learn. If that does not help, "
+        "scikit-learn is too new: install the one before it"
+    ) from error
 
 __all__ = ["HasMethods", "Interval", "Options", "StrOptions", "fit_context", "num_samples", "safe_indexing"]

@@ -54,6 +54,7 @@ def tilted_moments(mean, variance, code, thresholds):
     return z, first, integral(2) / z - first**2
 
 
+@pytest.mark.slow
 @parametrize_with_checks([InformativeVectorClassifier(20, max_iter=60), InformativeVectorClassifier(20, **FIXED)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_checks(estimator, check):
@@ -253,6 +254,7 @@ def test_probabilities_are_calibrated_by_the_expected_gain_and_the_variance_grow
     assert far[0] > 5 * near[0]
 
 
+@pytest.mark.slow
 def test_default_probabilities_are_near_the_true_ones_and_a_little_cautious():
     """Means of three runs with 2000 new samples each; their standard errors are 0.009 (log loss), 0.006 (accuracy).
 

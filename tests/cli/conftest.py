@@ -31,6 +31,10 @@ def run(monkeypatch):
 @pytest.fixture
 def run_here(monkeypatch, capsys):
     """The same in this process, for tests that walk through many methods: starting the program takes a second."""
+    from hullrank.cli import console
+
+    for shown in (console.out, console.err):  # made when first imported, with the width of the terminal at that time
+        monkeypatch.setattr(shown, "width", 200)
 
     def command(*arguments, stdin=b""):
         monkeypatch.setattr(sys, "argv", ["hullrank", *map(str, arguments)])

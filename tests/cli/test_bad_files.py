@@ -77,18 +77,18 @@ def test_words_without_an_order_and_a_missing_target(run_here, tmp_path):
     assert "--target" in run_here("fit", tmp_path / "data.csv", *out).err
 
 
-def test_a_byte_order_mark_and_blank_cells_are_fine(run, tmp_path):
+def test_a_byte_order_mark_and_blank_cells_are_fine(run_here, tmp_path):
     (tmp_path / "data.csv").write_bytes(b"\xef\xbb\xbf" + GOOD + b",good,1\n7,,1\n")
-    done = run("fit", tmp_path / "data.csv", "-t", "grade", "--order", ORDER, "-o", tmp_path / "m.hull")
+    done = run_here("fit", tmp_path / "data.csv", "-t", "grade", "--order", ORDER, "-o", tmp_path / "m.hull")
     assert done.code == 0, done.err
     assert "1 rows of" in done.err
 
 
 class TestPrediction:
-    def test_columns_that_are_missing_are_named_and_extra_ones_ignored(self, run, run_here, fitted, tmp_path):
+    def test_columns_that_are_missing_are_named_and_extra_ones_ignored(self, run_here, fitted, tmp_path):
         path = tmp_path / "new.csv"
         table(2).drop("size").write_csv(path)
-        done = run("rank", fitted / "model.hull", path)
+        done = run_here("rank", fitted / "model.hull", path)
         assert done.code == 1
         assert "'size'" in done.err
         table(2).select("colour", "age", "size").with_columns(extra=table(2)["size"]).write_csv(path)
@@ -99,17 +99,17 @@ class TestPrediction:
         path.write_text("size,age,colour\n1.0,,purple\n,30,\n")
         assert run_here("rank", fitted / "model.hull", path).code == 0
 
-    def test_words_where_numbers_were(self, run, fitted, tmp_path):
+    def test_words_where_numbers_were(self, run_here, fitted, tmp_path):
         path = tmp_path / "new.csv"
         path.write_text("size,age,colour\nhuge,30,red\n")
-        done = run("rank", fitted / "model.hull", path)
+        done = run_here("rank", fitted / "model.hull", path)
         assert done.code == 1
         assert "'huge'" in done.err
 
-    def test_a_missing_query_column(self, run, run_here, fitted_within_queries, tmp_path):
+    def test_a_missing_query_column(self, run_here, fitted_within_queries, tmp_path):
         model = fitted_within_queries / "model.hull"
         table().drop("query").write_csv(tmp_path / "new.csv")
-        done = run("rank", model, tmp_path / "new.csv")
+        done = run_here("rank", model, tmp_path / "new.csv")
         assert done.code == 1
         assert "--whole" in done.err
         assert run_here("rank", model, tmp_path / "new.csv", "--whole").code == 0
@@ -120,8 +120,8 @@ class TestPrediction:
         assert "model file" in done.err
         assert run_here("rank", tmp_path / "nowhere.hull", csv).code == 1
 
-    def test_unwritable_places(self, run, run_here, fitted, tmp_path):
-        done = run("rank", fitted / "model.hull", fitted / "test.csv", "--out", tmp_path / "no" / "folder.csv")
+    def test_unwritable_places(self, run_here, fitted, tmp_path):
+        done = run_here("rank", fitted / "model.hull", fitted / "test.csv", "--out", tmp_path / "no" / "folder.csv")
         assert done.code == 1
         assert "there is no folder" in done.err
         assert run_here("rank", fitted / "model.hull", fitted / "test.csv", "--out", tmp_path).code == 1
@@ -130,6 +130,7 @@ class TestPrediction:
 FULL_DISK = ("sh", "-c", 'trap "" XFSZ; ulimit -f 2; exec "$@"', "sh", COMMAND)  # no file may exceed 1 kB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["fit", "rank"])
 def test_a_full_disk_leaves_the_old_file_whole(fitted, tmp_path, command):
     out = tmp_path / "out"
@@ -164,6 +165,7 @@ def size_of(path):
         return 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
 def test_an_interrupted_write_leaves_the_old_file_whole(fitted, tmp_path, end):
     table(3, n=200_000).write_csv(tmp_path / "many.csv")
@@ -184,6 +186,7 @@ def test_an_interrupted_write_leaves_the_old_file_whole(fitted, tmp_path, end):
         assert [path.name for path in out.parent.iterdir()] == ["ranked.jsonl"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error_to_speak_of(fitted):
     command = f"{COMMAND} rank {fitted / 'model.hull'} {fitted / 'test.csv'} --out - | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, check=True, text=True)

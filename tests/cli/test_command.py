@@ -13,6 +13,7 @@ from hullrank.cli.methods import METHODS
 from hullrank.io import load, read_model, read_table, save
 
 
+@pytest.mark.slow
 def test_from_stdin_to_stdout(run, fitted):
     ranked = run(
         "rank", fitted / "model.hull", "-", "--top", "2", "--out", "-", stdin=(fitted / "test.csv").read_bytes()
@@ -23,8 +24,8 @@ def test_from_stdin_to_stdout(run, fitted):
 
 
 @pytest.mark.parametrize("command", ["fit", "rank", "evaluate", "compare", "explain", "certify", "demo", "doctor"])
-def test_help_has_an_example(run, command):
-    shown = run(command, "--help")
+def test_help_has_an_example(run_here, command):
+    shown = run_here(command, "--help")
     assert shown.code == 0
     assert command == "doctor" or f"hullrank {command}" in shown.out.replace("\n", " ")
 
@@ -126,16 +127,16 @@ def test_the_same_fit_gives_the_same_model(run_here, csv, tmp_path, method):
     np.testing.assert_array_equal(*(load(tmp_path / f"{name}.hull")[-1].coef_ for name in ("a", "b")))
 
 
-def test_rank_within_queries_and_top(run, fitted_within_queries, tmp_path):
+def test_rank_within_queries_and_top(run_here, fitted_within_queries, tmp_path):
     model, data = fitted_within_queries / "model.hull", fitted_within_queries / "data.csv"
-    done = run("rank", model, data, "--top", "3", "-o", tmp_path / "r.csv")
+    done = run_here("rank", model, data, "--top", "3", "-o", tmp_path / "r.csv")
     assert done.code == 0, done.err
     ranked = pl.read_csv(tmp_path / "r.csv")
     assert ranked["query"].to_list() == sorted(list(range(10)) * 3)
     best = table().with_columns(score=load(model).score_samples(table())).sort("score", descending=True)
     expected = best.group_by("query").head(3).sort("query", "score", descending=[False, True])
     np.testing.assert_allclose(ranked["score"], expected["score"])
-    done = run("evaluate", model, data, "--json")
+    done = run_here("evaluate", model, data, "--json")
     assert "pair_accuracy_within_queries" in json.loads(done.out)
 
 
@@ -173,8 +174,8 @@ def test_evaluate_agrees_with_the_metrics(run_here, fitted):
     assert json.loads(done.out)["pair_accuracy"] == pytest.approx(expected)
 
 
-def test_explain_names_features_grades_and_violators(run, run_here, fitted):
-    done = run("explain", fitted / "model.hull", fitted / "test.csv", "--json")
+def test_explain_names_features_grades_and_violators(run_here, fitted):
+    done = run_here("explain", fitted / "model.hull", fitted / "test.csv", "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
     assert facts["weights"][0]["feature"] == "size"
@@ -213,6 +214,7 @@ def test_rows_keep_their_numbers_where_some_have_no_grade(run_here, fitted, tmp_
     assert "row 51 of" in done.err
 
 
+@pytest.mark.slow
 def test_certify_accepts_the_truth_and_refuses_other_rows(run, run_here, fitted):
     done = run("certify", fitted / "model.hull", fitted / "data.csv", "--json")
     assert done.code == 0, done.err

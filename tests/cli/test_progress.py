@@ -40,6 +40,7 @@ def many(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_stages_and_the_falling_gap_show_on_a_terminal(many):
     options = ("-t", "grade", "--order", ORDER, *WORDS, "-m", "fixed-margin", "--no-cv", "-o", many.parent / "m.hull")
     shown, out = on_a_terminal([COMMAND, "fit", many, *options])
@@ -52,6 +53,7 @@ def test_stages_and_the_falling_gap_show_on_a_terminal(many):
     assert "Certificate" in out
 
 
+@pytest.mark.slow
 def test_nothing_shows_in_pipes(run, fitted, tmp_path):
     options = ("-t", "grade", "--order", ORDER, *WORDS, "-o", tmp_path / "m.hull")
     done = run("fit", fitted / "data.csv", *options)

@@ -48,6 +48,7 @@ def test_the_folder_holds_what_its_script_makes():
         assert (TABLES / name).read_bytes() == data, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAME)
 def test_the_accuracies_are_those_of_the_clean_table(fit, name):
     clean, *_, clean_model = fit("clean.csv")
@@ -99,6 +100,7 @@ def test_a_column_that_looks_like_numbers_becomes_words_only_with_a_note(fit):
     assert kinds["turnover"] == "words"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options", "note"),
     [
@@ -162,6 +164,7 @@ def test_targets_with_a_decimal_comma_are_numbers(fit, run_here):
 class TestNewTables:
     """A model reads a new table as it read the one it was fitted on."""
 
+    @pytest.mark.slow
     def test_every_country_gets_the_scores_of_the_clean_table(self, fit, run_here, tmp_path):
         scores = {}
         for name in ("clean.csv", "german.csv", "swiss.csv", "array.json"):

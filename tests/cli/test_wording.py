@@ -158,6 +158,7 @@ class TestPlaces:
 
 
 class TestStdout:
+    @pytest.mark.slow
     def test_every_command_writes_its_file_to_stdout(self, fitted, tmp_path):
         model, data = fitted / "model.hull", fitted / "data.csv"
         commands = {
@@ -244,6 +245,7 @@ class TestCompletion:
 
 
 class TestStart:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "module", ["fit", "rank", "evaluate", "compare", "certify", "report", "described", "doctor", "demo"]
     )
@@ -253,6 +255,7 @@ class TestStart:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]"
 
+    @pytest.mark.slow
     def test_lists_and_wrong_files_are_answered_within_a_second_of_work(self):
         """CPU seconds, which do not depend on what else the machine is doing."""
         for arguments in (
@@ -281,6 +284,7 @@ class TestInterrupts:
             out, err = process.communicate(timeout=60)
         return process.returncode, out.decode(), err.decode()
 
+    @pytest.mark.slow
     def test_once_a_model_is_saved_it_stays_and_the_end_is_a_good_one(self, tmp_path):
         table(3, n=6000).write_csv(tmp_path / "d.csv")
         out = tmp_path / "m.hull"

@@ -39,6 +39,7 @@ def random_instance(rng):
     return state_ranks(X, y, np.ones(len(y)), gain), best_functional(X, y == 1, gain)
 
 
+@pytest.mark.slow
 def test_stopped_searches_bound_the_optimum():
     rng = np.random.default_rng(0)
     stopped = 0

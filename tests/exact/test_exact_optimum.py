@@ -74,6 +74,7 @@ def test_auc_with_weights_and_queries(data, more):
     assert value == best_auc(X.astype(int), y, weights, query) == outcome.bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONALS)
 @pytest.mark.parametrize("d", [2, 3])
 def test_functionals_on_lattices(name, d):

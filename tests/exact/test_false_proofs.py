@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import fuzz_exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(10))
 def test_nothing_false_is_claimed(block):
     outcomes = [fuzz_exact.check(np.random.default_rng([7, block, k]), seconds=3.0, most_rows=6)[1] for k in range(20)]

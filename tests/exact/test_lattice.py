@@ -33,6 +33,7 @@ def binary(n, d, seed=0):
     return X, (s > np.quantile(s, 0.8)).astype(int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_lattice_finds_the_optimum_of_enumeration(seed):
     rng = np.random.default_rng(seed)

@@ -33,6 +33,7 @@ def random_problem(seed):
     return state_ranks(X, y, np.ones(n), RankStatistic(name).weights(n), rule)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(10))
 def test_whole_number_weights_equal_brute_force(block):
     for seed in range(20 * block, 20 * block + 20):

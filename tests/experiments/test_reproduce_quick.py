@@ -23,6 +23,7 @@ def no_network(*_, **__):
     raise AssertionError("a quick run must not use the network")
 
 
+@pytest.mark.slow
 def test_all_papers_run_quickly_and_a_second_run_has_nothing_to_do(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("HULLRANK_DATA", raising=False)
     monkeypatch.setattr(socket, "create_connection", no_network)

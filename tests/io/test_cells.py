@@ -38,6 +38,7 @@ def test_currencies_stand_before_or_behind(number, currency, form):
         assert one(cell, decimal) == pytest.approx(float(number), rel=1e-12)
 
 
+@pytest.mark.slow
 @quick
 @given(st.decimals(min_value="0.01", max_value=10**9, places=2, allow_nan=False))
 def test_every_minus_is_a_minus(number):
@@ -111,6 +112,7 @@ def when(cell, order):
     return read_dates(pl.Series([cell]), order)[0]
 
 
+@pytest.mark.slow
 @quick
 @given(MOMENTS, st.sampled_from([(order, form) for order, forms in DAYS.items() for form in forms]), st.data())
 def test_dates_come_back_from_every_form(moment, form, data):

@@ -77,6 +77,7 @@ def test_columns_that_shall_be_words():
     assert set(recognise(frame, words=["c"]).forms) == {"d"}
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(

@@ -34,6 +34,7 @@ def classes(n=40, d=3, seed=0, noise=1.5):
     return X, (X @ np.linspace(1, 2, d) + noise * rng.normal(size=n) > 0).astype(int)
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [ExactRanker(max_cells=600), ExactRanker("dcg", max_cells=600), LinearRelaxationRanker(epsilon=0.1)]
 )
@@ -136,6 +137,7 @@ def test_graded_targets_and_queries():
     assert ranker.certificate_.value >= SwappedPairsRanker(C=100.0).fit(X, y, qid=qid).score(X, y, qid=qid)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from(["auc", "dcg"]))
 def test_weights_repeat_rows_and_order_does_not_matter(seed, statistic):
@@ -151,6 +153,7 @@ def test_weights_repeat_rows_and_order_does_not_matter(seed, statistic):
     assert weighted.certificate_.value == repeated.certificate_.value
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 1000))
 def test_shift_scale_relabel_and_sparsity(seed):
@@ -338,6 +341,7 @@ def test_extreme_weights_change_nothing(size):
     assert scaled.score(X, y, weights * size) == pytest.approx(scaled.certificate_.value, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "d", "parameters"),
     [
@@ -395,6 +399,7 @@ def test_a_false_word_of_the_solver_is_not_stored(monkeypatch):
     assert ranker.certificate_.upper_bound > ranker.certificate_.value
 
 
+@pytest.mark.slow
 def test_scoring_system_and_its_card():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.integers(0, 2, size=(200, 4)), columns=["a", "b", "c", "d"])

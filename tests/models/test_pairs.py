@@ -244,6 +244,7 @@ def test_early_end_warns(graded):
         SwappedPairsRanker(C=1e4, max_iter=1, tol=1e-10).fit(X, y)
 
 
+@pytest.mark.slow
 def test_import_loads_no_compiler_and_small_fits_need_none():
     code = (
         "import sys, hullrank; from hullrank import SwappedPairsRanker; "

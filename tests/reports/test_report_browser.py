@@ -215,6 +215,7 @@ def test_turning_the_phone_draws_anew_and_keeps_what_was_set(page):
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_needs_no_sideways_scrolling_and_text_has_contrast(page, scheme):
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}

@@ -127,6 +127,7 @@ MANY_VARIANTS = ["hull", "hull, hinge", "free", "fixed", "fixed, squared", "nu",
 NO_ROOM = ("nu", "few of a class")  # no nu ranks these rows: see the next test
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "case"), sorted({(v, c) for v in MANY_VARIANTS for c in MANY} - {NO_ROOM}))
 def test_many_degenerate_rows_are_certified(variant, case):
     certified(VARIANTS[variant](), *MANY[case])

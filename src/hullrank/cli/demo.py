@@ -1,6 +1,5 @@
 """``hullrank demo``: four models on bundled data, what they achieve, and a picture of the score line."""
 
-import os
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hullrank.cli.console import err, note, out, print_json, say, table, working
+from hullrank.cli.doctor import compiled_functions
 from hullrank.cli.output import STDOUT, check_place, placed
 
 GRADES = ("very mild", "mild", "moderate", "severe", "very severe")
@@ -97,12 +97,3 @@ def _draw(model: Any, X: Any, y: Any, picture: Path) -> None:
     display.ax_.set_title("Diabetes progression on the score line", loc="left")
     with placed(picture) as place, replacing(place) as stream:
         display.figure_.savefig(stream, format="png", dpi=150)
-
-
-def compiled_functions() -> int:
-    """How many compiled functions of this library lie in Numba's cache."""
-    import hullrank
-
-    own = os.environ.get("NUMBA_CACHE_DIR")
-    places = [Path(own)] if own else [Path(hullrank.__file__).parent, Path.home() / ".cache" / "numba"]
-    return sum(1 for place in places for _ in place.rglob("*.nbc"))

@@ -5,11 +5,11 @@ import importlib.util
 import os
 import platform
 import sys
+from pathlib import Path
 from typing import Any
 
 import hullrank
 from hullrank.cli.console import out, print_json, table
-from hullrank.cli.demo import compiled_functions
 
 REQUIRED = (
     "numpy", "scipy", "scikit-learn", "numba", "highspy", "narwhals", "polars", "typer", "rich", "matplotlib",
@@ -59,3 +59,10 @@ def _version(name: str) -> str | None:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+def compiled_functions() -> int:
+    """How many compiled functions of this library lie in Numba's cache."""
+    own = os.environ.get("NUMBA_CACHE_DIR")
+    places = [Path(own)] if own else [Path(hullrank.__file__).parent, Path.home() / ".cache" / "numba"]
+    return sum(1 for place in places for _ in place.rglob("*.nbc"))

@@ -35,7 +35,6 @@ from sklearn.preprocessing import StandardScaler
 
 import hullrank
 from hullrank.exceptions import ModelFileError
-from hullrank.io.forms import is_form
 from hullrank.order import OrderGraph
 
 _FOREIGN = {"Pipeline": Pipeline, "StandardScaler": StandardScaler}
@@ -235,6 +234,8 @@ def check_fitted_shapes(estimator: Any) -> None:
     if hasattr(estimator, "_validate_params"):
         estimator._validate_params()
     for column in getattr(estimator, "columns_", ()):
+        from hullrank.io.forms import is_form  # loads Polars, which only a TableEncoder needs
+
         if column.get("form") is not None and not is_form(column["form"]):
             raise ModelFileError(f"the form of column {str(column.get('name'))[:40]!r} is none")
     linear = getattr(estimator, "kernel", "linear") == "linear"  # an approximated one has coefficients of rows
