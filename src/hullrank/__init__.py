@@ -26,6 +26,8 @@ _HOME = {
     "ConvexHullRankerCV": "model_selection.path",
     "FixedMarginClassifierCV": "model_selection.path",
     "SwappedPairsRankerCV": "model_selection.path",
+    "TunedThresholdOrdinal": "model_selection.thresholds",
+    "OrdinalPredictionSets": "model_selection.prediction_sets",
     "PRank": "baselines.prank",
     "RankBoost": "baselines.rankboost",
     "InformativeVectorClassifier": "baselines.informative_vectors",

@@ -110,7 +110,7 @@ def check_target(X: Matrix, y: Any, *, discrete: bool = False) -> NDArray[Any]:
     values = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     check_consistent_length(X, values)
     if values.dtype.kind == "c":
-        raise LabelError("y is complex; ranks must be real numbers or labels")
+        raise LabelError("Complex data not supported: y is complex; ranks must be real numbers or labels")
     bad = _missing(values)
     if bad.any():
         raise LabelError(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import get_tags
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval
@@ -72,8 +72,10 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
             raise HullrankError(
                 f"estimator must be a {self._base.__name__}, got {type(inner).__name__}; use GridSearchCV for others"
             )
+        _, y = indexable(X, y)
         rows = check_rows(self, X, reset=True, sparse=inner.kernel != "precomputed")
-        values = check_target(rows, y)
+        discrete = getattr(inner, "_discrete", False) and inner.classes is None
+        values = check_target(rows, y, discrete=discrete)
         given = {name: each for name, each in metadata.items() if each is not None}
         if "sample_weight" in given:
             given["sample_weight"] = check_weights(given["sample_weight"], rows)
@@ -82,7 +84,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         points = self._points(inner)
         self.scorer_ = Scorer(self.scoring, inner)
         folds = deal(self.cv, inner, values, given.get("qid") if groups is None else groups)
-        data = Rated(rows, y, given, inner.kernel == "precomputed")
+        data = Rated(rows, _plain(y), given, inner.kernel == "precomputed")
         table = run_grid(inner, points, data, folds, self.scorer_, self.verbose)
         self.cv_results_, self.n_splits_ = table.results(), len(folds)
         self.best_index_ = table.simplest() if self.one_standard_error else table.best()
@@ -141,14 +143,19 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.target_tags.required = True
-        if tags.classifier_tags is not None:
-            tags.classifier_tags.poor_score = True
         return tags
 
     def _rate(self, X: Any, y: Any, **metadata: Any) -> float:
         check_is_fitted(self)
         given = {name: each for name, each in metadata.items() if each is not None}
         return self.scorer_(self.best_estimator_, X, y, given)
+
+
+def _plain(y: Any) -> Any:
+    """An array of objects that are all of one type as an array of that type, which scikit-learn's metrics ask for."""
+    if isinstance(y, np.ndarray) and y.dtype.kind == "O" and len({type(value) for value in y.tolist()}) == 1:
+        return np.array(y.tolist())
+    return y
 
 
 class FixedMarginClassifierCV(ClassifierMixin, PathCV):
@@ -260,12 +267,17 @@ class FixedMarginClassifierCV(ClassifierMixin, PathCV):
         """The score by which the grid was rated: that of ``scoring``, or accuracy."""
         return self._rate(X, y, sample_weight=sample_weight)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
 
 class ConvexHullRankerCV(PathCV):
     """`ConvexHullRanker` with C, gamma and loss chosen by cross-validation.
 
-    Parameters and attributes are those of `FixedMarginClassifierCV`; folds are rated by pair accuracy unless ``scoring``
-    says otherwise.
+    Parameters and attributes are those of `FixedMarginClassifierCV`; folds are rated by pair accuracy unless
+    ``scoring`` says otherwise.
 
     Examples
     --------

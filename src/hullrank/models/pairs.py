@@ -79,8 +79,11 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         """The same data (and kernel) with the C and the loss that the estimator has now."""
         return replace(statement, C=float(self.C), charge=charge_named(self.loss))
 
-    def _learn(self, statement: PairStatement, began: float, start: Point | None = None) -> Point:
-        """Solve, store, and grade what was stored; returns what a solve of a neighbouring problem may start from."""
+    def _learn(self, statement: PairStatement, began: float, start: Point | None = None) -> Point | None:
+        """Solve, store, and grade what was stored; returns what a solve of a neighbouring problem may start from.
+
+        With a kernel that is nothing: from the solution for another C the search takes longer than from zero.
+        """
         solution = solve(statement, Options(self.tol, self.max_iter, self.verbose), start)
         coef = solution.point.coef
         self._store_weights(statement, statement.X, coef, np.arange(len(coef)))
@@ -90,7 +93,7 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         grade = statement.grade(self.candidate(statement), solution.evidence)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)
-        return solution.point
+        return solution.point if statement.space is None else None
 
 
 class SwappedPairsRanker(PairRanker):
