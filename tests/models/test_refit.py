@@ -102,6 +102,11 @@ def test_routing_and_notes_of_the_user_survive():
 
 LAST = {
     "OrdinalCalibrator": "score_mean_",
+    "TunedThresholdOrdinal": "thresholds_",
+    "OrdinalPredictionSets": "n_calibration_",
+    "ConvexHullRankerCV": "refit_time_",
+    "FixedMarginClassifierCV": "refit_time_",
+    "SwappedPairsRankerCV": "refit_time_",
     "PRank": "coef_",
     "RankBoost": "coef_",
     "InformativeVectorClassifier": "_root",

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 class PathCV(MetaEstimatorMixin, BaseEstimator):
     """What the cross-validated estimators share; subclasses name the estimator and the range of C."""
 
-    _base: ClassVar[type]
+    _base: ClassVar[type[Any]]
     _range: ClassVar[tuple[float, float]]  # of C
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
@@ -65,13 +65,17 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
     def _inner(self) -> Any:
         return self._base() if self.estimator is None else self.estimator
 
+    def _check_inner(self) -> None:
+        given, base = type(self._inner), self._base
+        if not issubclass(given, base):
+            raise HullrankError(
+                f"estimator must be a {base.__name__}, got {given.__name__}; use GridSearchCV for others"
+            )
+
     def _search(self, X: Any, y: Any, groups: Any, metadata: dict[str, Any]) -> Self:
         """Rate the grid, choose, and fit the choice on all rows."""
+        self._check_inner()
         inner = self._inner
-        if not isinstance(inner, self._base):
-            raise HullrankError(
-                f"estimator must be a {self._base.__name__}, got {type(inner).__name__}; use GridSearchCV for others"
-            )
         _, y = indexable(X, y)
         rows = check_rows(self, X, reset=True, sparse=inner.kernel != "precomputed")
         discrete = getattr(inner, "_discrete", False) and inner.classes is None

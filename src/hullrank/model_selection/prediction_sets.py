@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import HasMethods, Interval, num_samples, safe_indexing
 from hullrank.data import check_target
+from hullrank.data.checks import refuse_masked
 from hullrank.models.base import fitting
 from hullrank.models.calibration import OrdinalCalibrator
 
@@ -100,6 +101,7 @@ class OrdinalPredictionSets(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self : object
         """
+        refuse_masked(X, "X")
         X, y = indexable(X, y)
         values = check_target(np.empty((num_samples(X), 0)), y)
         split = ShuffleSplit(1, test_size=self.calibration_size, random_state=self.random_state)

@@ -62,14 +62,12 @@ class ReliabilityDisplay:
         """Draw the curves of given probabilities, one column per class from lowest to highest."""
         table = np.asarray(probabilities, dtype=np.float64)
         values = check_target(table, y)
-        known = np.unique(values).tolist() if classes is None else list(classes)
+        known = encode_labels(y, values).classes.tolist() if classes is None else list(classes)
         if table.ndim != 2 or table.shape[1] != len(known):
             raise HullrankError(
                 f"the probabilities have shape {table.shape}, but there are {len(known)} classes; pass one column each"
             )
-        place = {
-            label: k for k, label in enumerate(encode_labels(y, values).classes.tolist() if classes is None else known)
-        }
+        place = {label: k for k, label in enumerate(known)}
         unknown = [label for label in values.tolist() if label not in place]
         if unknown:
             raise HullrankError(f"{unknown[0]!r} is not among the classes {known}; add it to classes")
