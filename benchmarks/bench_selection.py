@@ -16,11 +16,11 @@ import time
 import warnings
 
 import numpy as np
-from bench_kernel import synthetic
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 import hullrank
+from bench_kernel import synthetic
 
 warnings.filterwarnings("ignore")
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
