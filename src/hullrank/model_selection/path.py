@@ -86,10 +86,10 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         if "qid" in given:
             given["qid"] = check_queries(given["qid"], rows.shape[0])
         points = self._points(inner)
-        self.scorer_ = Scorer(self.scoring, inner)
+        scorer = Scorer(self.scoring, inner)
         folds = deal(self.cv, inner, values, given.get("qid") if groups is None else groups)
         data = Rated(rows, _plain(y), given, inner.kernel == "precomputed")
-        table = run_grid(inner, points, data, folds, self.scorer_, self.verbose)
+        table = run_grid(inner, points, data, folds, scorer, self.verbose)
         self.cv_results_, self.n_splits_ = table.results(), len(folds)
         self.best_index_ = table.simplest() if self.one_standard_error else table.best()
         self.best_params_ = points[self.best_index_]
@@ -152,7 +152,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
     def _rate(self, X: Any, y: Any, **metadata: Any) -> float:
         check_is_fitted(self)
         given = {name: each for name, each in metadata.items() if each is not None}
-        return self.scorer_(self.best_estimator_, X, y, given)
+        return Scorer(self.scoring, self.best_estimator_)(self.best_estimator_, X, y, given)
 
 
 def _plain(y: Any) -> Any:
@@ -202,7 +202,6 @@ class FixedMarginClassifierCV(ClassifierMixin, PathCV):
         Their mean score over the folds.
     best_estimator_ : estimator
         Fitted on all rows with these parameters; it has the certificate.
-    scorer_ : callable
     n_splits_ : int
     refit_time_ : float
         Seconds of that last fit.
