@@ -45,6 +45,10 @@ MODELS = {
     "boosting": hullrank.RankBoost(n_rounds=5),
     "informative vectors": hullrank.InformativeVectorClassifier(),
     "calibrated": hullrank.OrdinalCalibrator(hullrank.FixedMarginClassifier(), cv=3),
+    "decided": hullrank.OrdinalCalibrator(hullrank.FixedMarginClassifier(), cv=3, decision=[[0, 1, 2]] * 3),
+    "thresholds": hullrank.TunedThresholdOrdinal(hullrank.FixedMarginClassifier(), cv=3, metric="within_one"),
+    "prediction sets": hullrank.OrdinalPredictionSets(hullrank.FixedMarginClassifier(), random_state=0),
+    "search": hullrank.FixedMarginClassifierCV([0.1, 1], losses=["hinge", "squared_hinge"], cv=3),
     "pipeline": Pipeline([("scale", StandardScaler()), ("model", hullrank.FixedMarginClassifier())]),
 }
 

@@ -98,6 +98,15 @@ def test_calibrated_rankers_of_numbers(tmp_path):
     np.testing.assert_array_equal(got["label"], model.predict(NEW.astype(np.float64)))
 
 
+@pytest.mark.parametrize("decision", ["median", [[0, 1, 9], [3, 0, 1], [9, 4, 0]]], ids=["median", "costs"])
+def test_labels_follow_the_decision(tmp_path, decision):
+    model = hullrank.OrdinalCalibrator(hullrank.FixedMarginClassifier(), cv=3, decision=decision).fit(X, CODES)
+    got = run(model, tmp_path / "m.onnx", {"X": NEW})
+    mode = model.predict_proba(NEW.astype(np.float64)).argmax(axis=1)
+    np.testing.assert_array_equal(got["label"], model.predict(NEW.astype(np.float64)))
+    assert (got["label"] != model.classes_[mode]).any()
+
+
 def test_stumps_without_a_round(tmp_path):
     model = hullrank.RankBoost(weak_rankers="thresholds").fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
     assert not run(model, tmp_path / "m.onnx", {"X": NEW[:, :2]})["scores"].any()

@@ -25,7 +25,12 @@ SETTINGS = {  # each is fitted after each other one
     "SampledPairsRanker": [{"random_state": 0}, *KERNELS],
     "ExactRanker": [{"max_cells": 50}, {"method": "sweep"}],
     "LinearRelaxationRanker": [{}],
-    "OrdinalCalibrator": [{"cv": 2}],
+    "OrdinalCalibrator": [{"cv": 2}, {"cv": 2, "decision": "median"}],
+    "TunedThresholdOrdinal": [{"cv": 2}, {"cv": 2, "metric": "quadratic_kappa"}],
+    "OrdinalPredictionSets": [{"random_state": 0}],
+    "ConvexHullRankerCV": [{"Cs": [1]}, {"Cs": [1, 2], "cv": 2}],
+    "FixedMarginClassifierCV": [{"Cs": [1]}, {"Cs": [1, 2], "cv": 2}],
+    "SwappedPairsRankerCV": [{"Cs": [1]}, {"Cs": [1, 2], "cv": 2}],
     "PRank": [{"kernel": "rbf"}, {"kernel": "linear"}],
     "RankBoost": [{"early_stopping": True, "random_state": 0}, {"weak_rankers": "thresholds"}],
     "InformativeVectorClassifier": [{"max_iter": 20}, {"tune": False}],
@@ -37,8 +42,11 @@ ESTIMATORS = [
 ]
 
 
+WRAPPERS = {"OrdinalCalibrator", "TunedThresholdOrdinal", "OrdinalPredictionSets"}
+
+
 def blank(name):
-    inner = [hullrank.FixedMarginClassifier()] if name == "OrdinalCalibrator" else []
+    inner = [hullrank.FixedMarginClassifier()] if name in WRAPPERS else []
     return getattr(hullrank, name)(*inner)
 
 
@@ -95,6 +103,11 @@ def test_routing_and_notes_of_the_user_survive():
 
 LAST = {
     "OrdinalCalibrator": "score_mean_",
+    "TunedThresholdOrdinal": "thresholds_",
+    "OrdinalPredictionSets": "n_calibration_",
+    "ConvexHullRankerCV": "refit_time_",
+    "FixedMarginClassifierCV": "refit_time_",
+    "SwappedPairsRankerCV": "refit_time_",
     "PRank": "coef_",
     "RankBoost": "coef_",
     "InformativeVectorClassifier": "_root",

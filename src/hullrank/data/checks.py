@@ -54,7 +54,7 @@ class Samples:
 
 def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = True) -> Matrix:
     """X as a finite float64 array or CSR matrix; ``reset`` remembers the features (in ``fit``)."""
-    _refuse_masked(X, "X")
+    refuse_masked(X, "X")
     if reset:
         warn_of_query_columns(X)
     X = validate_data(
@@ -95,7 +95,7 @@ def _column_sizes(X: Matrix, smallest: float) -> Floats:
     return sizes
 
 
-def _refuse_masked(values: Any, name: str) -> None:
+def refuse_masked(values: Any, name: str) -> None:
     """An error for masked entries of a NumPy masked array, which other functions would read as numbers."""
     if np.ma.is_masked(values):
         row = int(np.argwhere(np.ma.getmaskarray(values))[0, 0])
@@ -106,11 +106,11 @@ def check_target(X: Matrix, y: Any, *, discrete: bool = False) -> NDArray[Any]:
     """y as a 1-D array of X's length, without missing values; ``discrete`` refuses fractions (for classifiers)."""
     if y is None:
         raise HullrankError("this estimator requires y to be passed, but the target y is None")
-    _refuse_masked(y, "y")
+    refuse_masked(y, "y")
     values = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     check_consistent_length(X, values)
     if values.dtype.kind == "c":
-        raise LabelError("y is complex; ranks must be real numbers or labels")
+        raise LabelError("Complex data not supported: y is complex; ranks must be real numbers or labels")
     bad = _missing(values)
     if bad.any():
         raise LabelError(
@@ -148,7 +148,7 @@ def check_queries(qid: Any, n_rows: int) -> NDArray[np.intp]:
     """Query numbers 0..Q-1 of the rows, from ids of any type in any order; all 0 if ``qid`` is None."""
     if qid is None:
         return np.zeros(n_rows, dtype=np.intp)
-    _refuse_masked(qid, "qid")
+    refuse_masked(qid, "qid")
     values = column_or_1d(qid)
     if len(values) != n_rows:
         raise HullrankError(f"qid has {len(values)} entries, but there are {n_rows} rows; pass one query id per row")
@@ -165,7 +165,7 @@ def check_weights(sample_weight: Any, X: Matrix) -> Floats:
     m = X.shape[0]
     if sample_weight is None:
         return np.ones(m)
-    _refuse_masked(sample_weight, "sample_weight")
+    refuse_masked(sample_weight, "sample_weight")
     weights = np.asarray(sample_weight)
     if weights.dtype.kind not in "fiub":
         try:

@@ -50,7 +50,7 @@ def to_onnx(estimator: Any) -> Any:
         code = _code(graph, model, score)
     else:
         shares = _probabilities(graph, calibrator, score)
-        code = graph.op("ArgMax", shares, axis=1, keepdims=0)
+        code = _decision(graph, calibrator.decision, shares, len(calibrator.classes_))
         width = len(calibrator.classes_)
         graph.output("probabilities", graph.op("Cast", shares, to=graph.FLOAT), graph.FLOAT, width)
     label = None if code is None else _label(graph, predictor.classes_, code)
@@ -58,6 +58,15 @@ def to_onnx(estimator: Any) -> Any:
         words = predictor.classes_.dtype.kind not in "biuf"
         graph.output("label", graph.op("Reshape", label, graph.const([-1])), graph.STRING if words else graph.INT64)
     return graph.finish(type(model).__name__)
+
+
+def _decision(graph: "_Graph", decision: Any, shares: str, n_classes: int) -> str:
+    """The place of the class that a calibrator decides for; the median is what costs least by distance in rank."""
+    if isinstance(decision, str) and decision == "mode":
+        return graph.op("ArgMax", shares, axis=1, keepdims=0)
+    grade = np.arange(float(n_classes))
+    costs = np.abs(grade[:, None] - grade) if isinstance(decision, str) else np.asarray(decision, dtype=np.float64)
+    return graph.op("ArgMin", graph.op("MatMul", shares, graph.const(costs)), axis=1, keepdims=0)
 
 
 class _Graph:

@@ -4,21 +4,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import check_cv
-from sklearn.utils import get_tags, indexable
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from hullrank._pipelines import unwrap
-from hullrank._sklearn import HasMethods, StrOptions, num_samples, safe_indexing
-from hullrank.data import check_target, check_weights, encode_labels
-from hullrank.exceptions import HullrankError, LabelError
+from hullrank._sklearn import HasMethods, StrOptions
+from hullrank.models._cross_scores import cross_validated_scores
 from hullrank.models._cumulative_logistic import (
     class_probabilities,
     fit_cumulative_logistic,
     log_class_probabilities,
 )
+from hullrank.models._decisions import check_decision, decide
 from hullrank.models.base import fitting
 
 Floats = NDArray[np.float64]
@@ -45,6 +43,11 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         How the scores are cross-validated. An integer is stratified by class, and lowered to the size of the smallest
         class; a class with a single sample needs explicit splits. "prefit" takes the estimator as it was fitted
         before: ``fit`` then only learns slope and cuts, on rows that the estimator has not seen.
+
+    decision : {"mode", "median"} or array-like of shape (n_classes, n_classes), default="mode"
+        Which class ``predict`` gives: the most probable one (fewest errors); the lowest with a cumulative probability
+        of at least 1/2 (least mean rank error); or that of least expected cost, where entry [i, j] is the cost of
+        predicting class j for a sample of class i, classes from lowest to highest.
 
     Attributes
     ----------
@@ -83,11 +86,13 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "estimator": [HasMethods(["fit", "score_samples"])],
         "cv": ["cv_object", StrOptions({"prefit"})],
+        "decision": [StrOptions({"mode", "median"}), "array-like"],
     }
 
-    def __init__(self, estimator: Any, *, cv: Any = 5) -> None:
+    def __init__(self, estimator: Any, *, cv: Any = 5, decision: Any = "mode") -> None:
         self.estimator = estimator
         self.cv = cv
+        self.decision = decision
 
     @fitting
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> "OrdinalCalibrator":
@@ -103,43 +108,15 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self : OrdinalCalibrator
         """
-        X, y = indexable(X, y)
-        rows = np.empty((num_samples(X), 0))  # only the estimator looks into X
-        weights = check_weights(sample_weight, rows)
-        given = None if sample_weight is None else weights
-        self.estimator_ = _fit_part(self.estimator, X, y, given) if self.cv != "prefit" else _fitted(self.estimator)
-        values = check_target(rows, y)
-        used = np.flatnonzero(weights)
-        declared = _total_order(self.estimator_)
-        labels = encode_labels(safe_indexing(y, used), values[used], declared)
-        if len(labels.classes) < 2:
-            raise LabelError(f"only one class has samples: {labels.classes.tolist()}; probabilities need two or more")
-        self.classes_ = labels.classes
-        codes = np.full(len(weights), -1)
-        codes[used] = labels.codes
-        self.score_mean_, self.score_scale_ = _location(self.estimator_, X, weights, used)
-        scores, tested = self._held_out_scores(X, y, given, weights, codes)
-        self.slope_, self.cuts_ = fit_cumulative_logistic(scores[tested], codes[tested], weights[tested])
+        found = cross_validated_scores(self.estimator, X, y, sample_weight, self.cv)
+        self.estimator_, self.classes_ = found.estimator, found.classes
+        self.slope_, self.cuts_ = fit_cumulative_logistic(found.scores, found.codes, found.weights)
+        self.score_mean_, self.score_scale_ = found.mean, found.scale
+        check_decision(self.decision, self.classes_)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
-
-    def _held_out_scores(
-        self, X: Any, y: Any, given: Any, weights: Floats, codes: NDArray[np.intp]
-    ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Standardised scores by models that have not seen the row, and which rows have one."""
-        used = np.flatnonzero(weights)
-        scores, tested = np.empty(len(weights)), np.zeros(len(weights), dtype=bool)
-        if self.cv == "prefit":
-            scores[used] = self._standardised(safe_indexing(X, used))
-            return scores, weights > 0
-        for train, test in _splits(self.cv, X, codes, used, self.classes_):
-            model = _fit_part(self.estimator, X, y, given, train)
-            mean, scale = _location(model, X, weights, train)
-            scores[test] = (model.score_samples(safe_indexing(X, test)) - mean) / scale
-            tested[test] = True
-        return scores, tested & (weights > 0)
 
     def _standardised(self, X: Any) -> Floats:
         return (self.score_samples(X) - self.score_mean_) / self.score_scale_
@@ -187,7 +164,7 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return log_class_probabilities(self._standardised(X), self.slope_, self.cuts_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of every row of X.
+        """The class of every row of X: the most probable, the median, or the cheapest, as ``decision`` says.
 
         Parameters
         ----------
@@ -197,8 +174,8 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        codes = decide(self.predict_proba(X), self.decision)
+        return self.classes_[codes]
 
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram and, once fitted, the score line of the estimator."""
@@ -213,62 +190,3 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.classifier_tags.poor_score = True
         return tags
-
-
-def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.intp] | None = None) -> Any:
-    if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
-        raise HullrankError(f"{type(estimator).__name__}.fit takes no sample_weight; fit the calibrator without it")
-    if rows is not None:
-        X, y = safe_indexing(X, rows), safe_indexing(y, rows)
-        weights = None if weights is None else weights[rows]
-    return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
-
-
-def _fitted(estimator: Any) -> Any:
-    """The estimator itself, which must have been fitted."""
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError as error:
-        raise HullrankError(
-            f'cv="prefit" takes a fitted estimator, and this {type(estimator).__name__} is not; fit it on other rows '
-            "first, or choose another cv"
-        ) from error
-    return estimator
-
-
-def _total_order(estimator: Any) -> Any:
-    """The estimator's classes, lowest first, or None if it has none; they must be in one line."""
-    order = getattr(estimator, "order_", None)
-    if order is not None and not order.is_total:
-        raise HullrankError(
-            "probabilities of being at or below a class need a total order, and the estimator's order graph is "
-            "partial; use order='chain' or order='full'"
-        )
-    classes = getattr(estimator, "classes_", None)
-    return None if classes is None else classes.tolist()
-
-
-def _splits(cv: Any, X: Any, codes: NDArray[np.intp], used: NDArray[np.intp], classes: NDArray[Any]) -> Any:
-    """Train and test rows; rows without weight never take part."""
-    if not isinstance(cv, int):
-        weighted = codes >= 0
-        for train, test in check_cv(cv, codes, classifier=True).split(X, codes):
-            train, test = np.arange(len(codes))[train], np.arange(len(codes))[test]
-            yield train[weighted[train]], test[weighted[test]]
-        return
-    smallest = int(np.bincount(codes[used]).min())
-    if smallest < 2:
-        alone = classes.tolist()[np.bincount(codes[used]).argmin()]
-        raise HullrankError(
-            f"class {alone!r} has one sample, so no fold can both learn and test it; add a sample, drop the class, or "
-            "pass cv as explicit splits"
-        )
-    for train, test in check_cv(min(cv, smallest), codes[used], classifier=True).split(used, codes[used]):
-        yield used[train], used[test]
-
-
-def _location(model: Any, X: Any, weights: Floats, rows: NDArray[np.intp]) -> tuple[float, float]:
-    """Mean and standard deviation of the scores on the training rows."""
-    scores, w = model.score_samples(safe_indexing(X, rows)), weights[rows]
-    mean = np.average(scores, weights=w)
-    return float(mean), float(np.sqrt(np.average((scores - mean) ** 2, weights=w))) or 1.0

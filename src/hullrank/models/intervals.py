@@ -1,6 +1,7 @@
 """What the class-based estimators share: checked samples in, a certified place for every class out."""
 
 import warnings
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
@@ -63,9 +64,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         """
         began = perf_counter()
         statement = self.state(X, y, sample_weight=sample_weight)
-        solution = self._solve(statement)
-        self._store(statement, solution)
-        self._grade(statement, solution, began)
+        self._learn(statement, began, self._warm_start_for(statement))
         return self
 
     def state(self, X: Any, y: Any, *, sample_weight: Any = None) -> IntervalStatement:
@@ -108,6 +107,18 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
         raise NotImplementedError
 
+    def _restate(self, statement: IntervalStatement) -> IntervalStatement:
+        """The same data (and kernel) with the C and the loss that the estimator has now."""
+        problem = self._problem(statement.order, statement.samples, statement.space)
+        return replace(statement, problem=problem)
+
+    def _learn(self, statement: IntervalStatement, began: float, start: Any = None) -> Any:
+        """Solve, store, and grade what was stored; returns what a solve of a neighbouring problem may start from."""
+        solution = self._solve(statement, start)
+        self._store(statement, solution)
+        self._grade(statement, solution, began)
+        return solution.point if solution.start is None else solution.start
+
     def _stored_thresholds(self, statement: IntervalStatement) -> Floats:
         raise NotImplementedError
 
@@ -145,10 +156,10 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             check_weight_sizes(weights, "sample_weight times class_weight", kept)
         return labels, graph, Samples(X, labels.codes, weights, len(labels.classes)), kept
 
-    def _solve(self, statement: IntervalStatement) -> Solution:
+    def _solve(self, statement: IntervalStatement, start: Any) -> Solution:
         """Solve the problem; a hard margin on inseparable data is an error that names a violated pair."""
         options = Options(self.tol, self.max_iter, self.verbose, self.cache_size)
-        solution = solve(statement, options, self._warm_start_for(statement))
+        solution = solve(statement, options, start)
         if solution.status is Status.NOT_SEPARABLE:
             raise NotSeparableError(_violated_pair(statement, solution))
         return solution

@@ -1,5 +1,6 @@
 """Rankers over pairs of samples: all pairs without storing one, or a few random pairs of every sample."""
 
+from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -74,9 +75,16 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         part = X if len(rows) == X.shape[0] else X[rows]
         return PairStatement(part, pairs, float(self.C), charge_named(self.loss), rows, space)
 
-    def _learn(self, statement: PairStatement, began: float) -> None:
-        """Solve, store, and grade what was stored."""
-        solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))
+    def _restate(self, statement: PairStatement) -> PairStatement:
+        """The same data (and kernel) with the C and the loss that the estimator has now."""
+        return replace(statement, C=float(self.C), charge=charge_named(self.loss))
+
+    def _learn(self, statement: PairStatement, began: float, start: Point | None = None) -> Point | None:
+        """Solve, store, and grade what was stored; returns what a solve of a neighbouring problem may start from.
+
+        With a kernel that is nothing: from the solution for another C the search takes longer than from zero.
+        """
+        solution = solve(statement, Options(self.tol, self.max_iter, self.verbose), start)
         coef = solution.point.coef
         self._store_weights(statement, statement.X, coef, np.arange(len(coef)))
         if statement.space is not None:
@@ -85,6 +93,7 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         grade = statement.grade(self.candidate(statement), solution.evidence)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)
+        return solution.point if statement.space is None else None
 
 
 class SwappedPairsRanker(PairRanker):

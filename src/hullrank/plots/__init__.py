@@ -11,6 +11,8 @@ _HOME = {
     "MarginDisplay": "margin",
     "OrderGraphDisplay": "order_graph",
     "PairMatrixDisplay": "pair_matrix",
+    "PathDisplay": "path",
+    "ReliabilityDisplay": "reliability",
     "RocDisplay": "roc",
     "ScoreLineDisplay": "score_line",
     "ScoringSystemDisplay": "scoring_system",

@@ -1,0 +1,65 @@
+"""Cross-validated estimators against a cold GridSearchCV: one thread, equal data, grid and folds.
+
+    python benchmarks/bench_selection.py [--quick]
+
+Times are CPU seconds of this process; "apart" is the largest difference of a mean score, and "same" whether both choose
+the same point. Kernel grids have 5 values of C and 4 of gamma; linear paths have 20 values of C on 20,000 rows.
+"""
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+import hullrank
+from bench_kernel import synthetic
+
+warnings.filterwarnings("ignore")
+FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
+NAMES = ("FixedMarginClassifier", "ConvexHullRanker", "SwappedPairsRanker")
+
+
+def seconds(search: BaseEstimator, X, y):
+    began = time.process_time()
+    search.fit(X, y)
+    return time.process_time() - began
+
+
+def compare(name, X, y, grid, **settings):
+    single = getattr(hullrank, name)(**settings)
+    cold = GridSearchCV(single, grid, cv=FOLDS)
+    warm = getattr(hullrank, f"{name}CV")(grid["C"], gammas=grid.get("gamma"), estimator=single, cv=FOLDS)
+    slow, fast = seconds(cold, X, y), seconds(warm, X, y)
+    apart = np.abs(cold.cv_results_["mean_test_score"] - warm.cv_results_["mean_test_score"]).max()
+    kernel = settings.get("kernel", "linear")
+    same = cold.best_params_ == warm.best_params_
+    print(
+        f"{name:22s} {kernel:7s} {len(y):6d} rows {slow:8.2f} s cold {fast:8.2f} s warm {slow / fast:6.2f} x "
+        f"apart {apart:.1e} {'same' if same else 'OTHER'}",
+        flush=True,
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="200 and 500 rows with a kernel, 5000 rows linear")
+    quick = parser.parse_args().quick
+    grid = {"C": [0.1, 1, 10, 100, 1000], "gamma": [0.01, 0.03, 0.1, 0.3]}
+    for name in NAMES:
+        getattr(hullrank, name)(kernel="rbf").fit(*synthetic(100))  # compile before the clock starts
+        for m in (200, 500) if quick else (200, 500, 1000):
+            compare(name, *synthetic(m), grid, kernel="rbf")
+    for name in NAMES:
+        compare(name, *synthetic(5000 if quick else 20_000), {"C": np.geomspace(1e-3, 1e3, 20).tolist()})
+
+
+if __name__ == "__main__":
+    main()

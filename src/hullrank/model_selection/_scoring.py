@@ -1,0 +1,80 @@
+"""How a fold is rated, and how rows are dealt to folds."""
+
+from inspect import signature
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
+
+from hullrank.data import check_queries
+from hullrank.exceptions import HullrankError
+from hullrank.metrics import get_scorer
+
+Rows = NDArray[np.intp]
+N_FOLDS = 5
+
+
+class Scorer:
+    """A scorer that is handed the metadata (weights, queries) that it takes, and no other.
+
+    ``scoring`` is None (the estimator's own ``score``), a name that scikit-learn or `hullrank.metrics.get_scorer`
+    knows, or a function of a fitted estimator, X and y.
+    """
+
+    def __init__(self, scoring: Any, estimator: Any) -> None:
+        self.rate = _found(scoring, estimator)
+        takes = self.rate.metric if hasattr(self.rate, "metric") else self.rate
+        self.names = set(signature(takes).parameters)
+        if getattr(self.rate, "_accept_sample_weight", bool)():
+            self.names.add("sample_weight")
+
+    def __call__(self, model: Any, X: Any, y: Any, metadata: dict[str, Any]) -> float:
+        """Rate a fitted model; greater is better."""
+        value = self.rate(model, X, y, **{name: each for name, each in metadata.items() if name in self.names})
+        if not np.isscalar(value):
+            raise HullrankError(f"scoring must return one number, got {type(value).__name__}")
+        return float(value)  # type: ignore[arg-type]
+
+
+def _found(scoring: Any, estimator: Any) -> Any:
+    if scoring is None:
+        return _with_queries if "qid" in signature(estimator.score).parameters else _own
+    if isinstance(scoring, str):
+        try:
+            return get_scorer(scoring)
+        except HullrankError:
+            pass
+    return check_scoring(estimator, scoring=scoring)
+
+
+def _own(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    return model.score(X, y, sample_weight=sample_weight)
+
+
+def _with_queries(model: Any, X: Any, y: Any, sample_weight: Any = None, qid: Any = None) -> Any:
+    return model.score(X, y, sample_weight=sample_weight, qid=qid)
+
+
+def deal(cv: Any, estimator: Any, y: NDArray[Any], groups: Any) -> list[tuple[Rows, Rows]]:
+    """Rows to learn from and rows to rate on, fold by fold; groups stay whole.
+
+    Where ``cv`` is a number (None: 5): by groups if there are any; by class, so that all folds have the same shares, if
+    the estimator classifies or every value of y occurs in all folds; else at random with a fixed seed.
+    """
+    if groups is not None:
+        groups = check_queries(groups, len(y))
+    codes = np.unique(y, return_inverse=True)[1]
+    if cv is None or isinstance(cv, Integral):
+        n = N_FOLDS if cv is None else int(cv)
+        if groups is not None:
+            cv = GroupKFold(n)
+        elif is_classifier(estimator) or np.bincount(codes).min() >= n:
+            cv = StratifiedKFold(n)
+        else:
+            cv = KFold(n, shuffle=True, random_state=0)
+    every = np.arange(len(y))
+    return [(every[train], every[test]) for train, test in check_cv(cv, codes).split(every, codes, groups)]

@@ -1,0 +1,128 @@
+"""Scores that models fitted to the other folds gave to each fold, on one scale."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from hullrank._sklearn import num_samples, safe_indexing
+from hullrank.data import check_target, check_weights, encode_labels
+from hullrank.exceptions import HullrankError, LabelError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CrossScores:
+    """An estimator fitted on all rows, and what models fitted to the other folds say of each row.
+
+    ``scores`` are standardised by mean and standard deviation of a model's own training scores, so that folds can be
+    put together; ``mean`` and ``scale`` do the same for the estimator. ``codes`` are places in ``classes`` (lowest
+    first). Rows without weight, or in no test fold, are left out.
+    """
+
+    estimator: Any
+    classes: NDArray[Any]
+    scores: Floats
+    codes: NDArray[np.intp]
+    weights: Floats
+    mean: float
+    scale: float
+
+
+def cross_validated_scores(estimator: Any, X: Any, y: Any, sample_weight: Any, cv: Any) -> CrossScores:
+    """Fit the estimator on all rows and on every fold, and score every row by a model that has not seen it.
+
+    ``cv="prefit"`` takes the estimator as it is, which must have been fitted to other rows.
+    """
+    X, y = indexable(X, y)
+    rows = np.empty((num_samples(X), 0))  # only the estimator looks into X
+    weights = check_weights(sample_weight, rows)
+    given = None if sample_weight is None else weights
+    prefit = isinstance(cv, str) and cv == "prefit"
+    fitted = _fitted(estimator) if prefit else _fit_part(estimator, X, y, given)
+    values = check_target(rows, y)
+    used = np.flatnonzero(weights)
+    labels = encode_labels(safe_indexing(y, used), values[used], _total_order(fitted))
+    if len(labels.classes) < 2:
+        raise LabelError(f"only one class has samples: {labels.classes.tolist()}; probabilities need two or more")
+    codes = np.full(len(weights), -1)
+    codes[used] = labels.codes
+    location = _location(fitted, X, weights, used)
+    if prefit:
+        scores = (fitted.score_samples(safe_indexing(X, used)) - location[0]) / location[1]
+        return CrossScores(fitted, labels.classes, scores, labels.codes, weights[used], *location)
+    scores = np.empty(len(weights))
+    tested = np.zeros(len(weights), dtype=bool)
+    for train, test in _splits(cv, X, codes, used, labels.classes):
+        model = _fit_part(estimator, X, y, given, train)
+        mean, scale = _location(model, X, weights, train)
+        scores[test] = (model.score_samples(safe_indexing(X, test)) - mean) / scale
+        tested[test] = True
+    tested &= weights > 0
+    return CrossScores(fitted, labels.classes, scores[tested], codes[tested], weights[tested], *location)
+
+
+def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.intp] | None = None) -> Any:
+    if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+        raise HullrankError(f"{type(estimator).__name__}.fit takes no sample_weight; fit the calibrator without it")
+    if rows is not None:
+        X, y = safe_indexing(X, rows), safe_indexing(y, rows)
+        weights = None if weights is None else weights[rows]
+    return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
+
+
+def _fitted(estimator: Any) -> Any:
+    """The estimator itself, which must have been fitted."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError as error:
+        raise HullrankError(
+            f'cv="prefit" takes a fitted estimator, and this {type(estimator).__name__} is not; fit it on other rows '
+            "first, or choose another cv"
+        ) from error
+    return estimator
+
+
+def _total_order(estimator: Any) -> Any:
+    """The estimator's classes, lowest first, or None if it has none; they must be in one line."""
+    order = getattr(estimator, "order_", None)
+    if order is not None and not order.is_total:
+        raise HullrankError(
+            "probabilities of being at or below a class need a total order, and the estimator's order graph is "
+            "partial; use order='chain' or order='full'"
+        )
+    classes = getattr(estimator, "classes_", None)
+    return None if classes is None else classes.tolist()
+
+
+def _splits(cv: Any, X: Any, codes: NDArray[np.intp], used: NDArray[np.intp], classes: NDArray[Any]) -> Any:
+    """Train and test rows; rows without weight never take part."""
+    if not isinstance(cv, int):
+        weighted = codes >= 0
+        for train, test in check_cv(cv, codes, classifier=True).split(X, codes):
+            train, test = np.arange(len(codes))[train], np.arange(len(codes))[test]
+            yield train[weighted[train]], test[weighted[test]]
+        return
+    smallest = int(np.bincount(codes[used]).min())
+    if smallest < 2:
+        alone = classes.tolist()[np.bincount(codes[used]).argmin()]
+        raise HullrankError(
+            f"class {alone!r} has one sample, so no fold can both learn and test it; add a sample, drop the class, or "
+            "pass cv as explicit splits"
+        )
+    for train, test in check_cv(min(cv, smallest), codes[used], classifier=True).split(used, codes[used]):
+        yield used[train], used[test]
+
+
+def _location(model: Any, X: Any, weights: Floats, rows: NDArray[np.intp]) -> tuple[float, float]:
+    """Mean and standard deviation of the scores on the training rows."""
+    scores, w = model.score_samples(safe_indexing(X, rows)), weights[rows]
+    mean = np.average(scores, weights=w)
+    return float(mean), float(np.sqrt(np.average((scores - mean) ** 2, weights=w))) or 1.0

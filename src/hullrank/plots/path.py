@@ -1,0 +1,94 @@
+"""How the score of a cross-validated search depends on C, for every gamma and loss."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.exceptions import HullrankError
+from hullrank.plots._style import FAINT, INK, axes_or_new, class_colours, plain, short
+
+Floats = NDArray[np.float64]
+
+
+class PathDisplay:
+    """Mean scores over the folds against one parameter, a line for every setting of the others.
+
+    Bands are one standard error wide on both sides; a ring marks the point that was chosen.
+
+    Parameters
+    ----------
+    paths : dict of str to ndarray of shape (n_values, 3)
+        For every setting of the other parameters: values in ascending order, mean scores, standard errors.
+    chosen : tuple of float, or None
+        Value and mean score of the chosen point.
+    parameter : str
+        What the horizontal axis shows.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    lines_ : list of the lines, one for every path
+    """
+
+    def __init__(self, *, paths: dict[str, Floats], chosen: tuple[float, float] | None, parameter: str = "C") -> None:
+        self.paths = paths
+        self.chosen = chosen
+        self.parameter = parameter
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, parameter: str = "C", ax: Any = None) -> Self:
+        """Draw the paths of a fitted search: one of hullrank's estimators with CV, or a GridSearchCV."""
+        results = getattr(estimator, "cv_results_", None)
+        if results is None:
+            raise HullrankError(f"{type(estimator).__name__} has no cv_results_: it is no search, or not fitted")
+        point = results["params"][estimator.best_index_]
+        paths = cross_validated_paths(results, parameter)
+        mean = float(results["mean_test_score"][estimator.best_index_])
+        return cls(paths=paths, chosen=(float(point[parameter]), mean), parameter=parameter).plot(ax=ax)
+
+    @classmethod
+    def from_predictions(cls, results: dict[str, Any], *, parameter: str = "C", ax: Any = None) -> Self:
+        """Draw the paths of a table such as ``cv_results_``; no point is marked as chosen."""
+        return cls(paths=cross_validated_paths(results, parameter), chosen=None, parameter=parameter).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw on ``ax``, or on a new figure."""
+        self.figure_, self.ax_ = axes_or_new(ax)
+        self.lines_ = []
+        for colour, (name, path) in zip(class_colours(len(self.paths)), self.paths.items(), strict=True):
+            values, means, errors = path.T
+            self.ax_.fill_between(values, means - errors, means + errors, color=colour, alpha=0.12, lw=0)
+            self.lines_ += self.ax_.plot(values, means, color=colour, marker=".", label=short(name, 40))
+        if self.chosen is not None:
+            self.ax_.axvline(self.chosen[0], color=FAINT, lw=1, ls=":")
+            self.ax_.plot(*self.chosen, marker="o", ms=10, mfc="none", mec=INK, ls="")
+        if all((path[:, 0] > 0).all() for path in self.paths.values()):
+            self.ax_.set_xscale("log")
+        if len(self.paths) > 1:
+            self.ax_.legend(frameon=False)
+        self.ax_.set_xlabel(self.parameter)
+        self.ax_.set_ylabel("mean score over the folds")
+        plain(self.ax_)
+        return self
+
+
+def cross_validated_paths(results: dict[str, Any], parameter: str) -> dict[str, Floats]:
+    """For every setting of the other parameters: values of the parameter, mean scores, standard errors of the means."""
+    if not results["params"] or parameter not in results["params"][0]:
+        known = ", ".join(results["params"][0]) if results["params"] else "none"
+        raise HullrankError(f"the grid has no parameter {parameter!r}; it has {known}")
+    folds = np.column_stack([results[name] for name in results if name.startswith("split") and "_test_" in name])
+    n = folds.shape[1]
+    errors = folds.std(axis=1, ddof=1) / n**0.5 if n > 1 else np.zeros(len(folds))
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for point, mean, error in zip(results["params"], folds.mean(axis=1), errors, strict=True):
+        other = ", ".join(f"{name}={value}" for name, value in point.items() if name != parameter)
+        try:
+            place = float(point[parameter])
+        except (TypeError, ValueError) as problem:
+            raise HullrankError(
+                f"{parameter}={point[parameter]!r} is no number, so it has no place on a line"
+            ) from problem
+        found.setdefault(other, []).append((place, float(mean), float(error)))
+    return {name: np.array(sorted(rows)) for name, rows in found.items()}
