@@ -133,7 +133,7 @@ PARAMETERS = [
     (ConvexHullRanker, {"C": 0}, "'C'"),
     (ConvexHullRanker, {"C": -1.0}, "'C'"),
     (ConvexHullRanker, {"C": np.nan}, "'C'"),
-    (ConvexHullRanker, {"loss": "logistic"}, "'loss'.*'logistic'"),
+    (ConvexHullRanker, {"loss": "huber"}, "'loss'.*'huber'"),
     (ConvexHullRanker, {"intervals": "open"}, "'intervals'.*'open'"),
     (ConvexHullRanker, {"slack": "pair"}, "'slack'.*'pair'"),
     (ConvexHullRanker, {"penalty": "l3"}, "'penalty'.*'l3'"),

@@ -2,8 +2,8 @@
 
 Within a fold and a gamma the data are checked once, and the kernel's space (its values, and the factor of its matrix
 where the solver needs one) serves every C and loss. C rises along a path, because the solution for a smaller C is cheap
-and close to the next. Starting from the solution for another gamma, or keeping kernel values for all folds, saves
-nothing that could be measured: kernel values are a tenth of a solve.
+and close to the next. Starting from the solution for another gamma gave no clear gain; kernel values, a tenth of a
+solve, are not shared between folds.
 """
 
 import warnings
