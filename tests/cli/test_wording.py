@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from conftest import COMMAND, ORDER, WORDS, table
 from hullrank.cli import completion
 from hullrank.cli.described import parameters_of
-from hullrank.cli.methods import METHODS, PURPOSES
+from hullrank.cli.methods import METHODS
 from hullrank.cli.output import defused
 from hullrank.cli.wording import TERMS, did_you_mean, in_command_terms
 from hullrank.io import load
@@ -183,12 +183,12 @@ class TestStdout:
 
 class TestMethods:
     def test_each_says_what_it_is_for(self, run_here):
-        assert PURPOSES.keys() == METHODS.keys()
+        assert all(method.purpose for method in METHODS.values())
         listed = json.loads(run_here("methods", "--json").out)
         assert [row["method"] for row in listed] == list(METHODS)
         assert all(row["for"] for row in listed)
 
-    @pytest.mark.parametrize("estimator", sorted({cls for cls, _ in METHODS.values()}))
+    @pytest.mark.parametrize("estimator", sorted({method.estimator for method in METHODS.values()}))
     def test_parameters_are_those_of_the_constructor(self, estimator):
         import hullrank
 

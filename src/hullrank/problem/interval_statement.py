@@ -120,8 +120,8 @@ class IntervalStatement:
             lambda coef: self._dual_penalty(coef, point, s), point.thresholds, evidence.rows, evidence.order,
             self._unit, lost,
         )  # fmt: skip
-        if self.problem.charge is Charge.HARD:  # margins may be missed by a few digits, which lowers the optimum
-            rounding = 4 * (HARD_MARGIN_DIGITS + 16 * digits) * abs(graded.dual)
+        if self.problem.charge is Charge.HARD:  # margins that are missed by a few digits lower the optimum
+            rounding = 4 * (lost + 16 * digits) * abs(graded.dual)
         grade = Grade(primal, graded.dual - rounding, graded.noise + rounding, graded.floor, graded.residuals)
         if self.space is None or not self.space.is_approximate:
             return grade

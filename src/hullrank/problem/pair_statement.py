@@ -12,7 +12,7 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.pair_sets import Floats, ListedPairs, Pairs
-from hullrank.problem.pairs import PairProblem
+from hullrank.problem.pairs import PairCharge, PairProblem
 from hullrank.problem.rows import ArrayRows, centred_rows
 from hullrank.problem.statement import Grade, Point
 
@@ -70,15 +70,20 @@ class PairStatement:
     def objective(self, point: Point, scores: Floats | None = None) -> float:
         """The objective of a point."""
         s = self.scores(point) if scores is None else scores
+        return self._objective(point, s, self.problem.charged(self.pairs.at(s), 1.0))
+
+    def _objective(self, point: Point, s: Floats, charge: PairCharge) -> float:
+        """The same, from the charge of the pairs (smoothed over any window)."""
         penalty = Penalty.L2.of(point.coef) if self.space is None else self.space.penalty(Penalty.L2, point.coef, s)
-        return penalty + self.problem.exact_charge(self.problem.charged(self.pairs.at(s), 1.0))
+        return penalty + self.problem.exact_charge(charge)
 
     def grade(self, point: Point, evidence: Window | Floats, scores: Floats | None = None) -> Grade:
         """Objective of the point, and the lower bound that the evidence proves: a `Window`, or one multiplier for each
         of the listed pairs."""
         s = self.scores(point)
-        primal = self.objective(point, s)
-        dual, beta = self._dual(point, evidence, s)
+        here = self.problem.charged(self.pairs.at(s), evidence.width if isinstance(evidence, Window) else 1.0)
+        primal = self._objective(point, s, here)
+        dual, beta = self._dual(point, evidence, s, here)
         noise = EPSILON * abs(primal) + self._rounding(point, s, primal)
         dual -= noise
         if self.space is None or not self.space.is_approximate:
@@ -106,10 +111,10 @@ class PairStatement:
     def _view(self) -> ArrayRows:
         return centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0]))
 
-    def _dual(self, point: Point, evidence: Window | Floats, s: Floats) -> tuple[float, Floats]:
-        """The dual objective at the multipliers, and these summed by sample."""
+    def _dual(self, point: Point, evidence: Window | Floats, s: Floats, here: PairCharge) -> tuple[float, Floats]:
+        """The dual objective at the multipliers, and these summed by sample; ``here`` is the charge at the point."""
         if isinstance(evidence, Window):
-            return self._dual_of_window(point, evidence, s)
+            return self._dual_of_window(point, evidence, s, here)
         assert isinstance(self.pairs, ListedPairs)
         limit = self.C * self.pairs.weights
         alpha = np.clip(evidence, 0.0, limit * self.charge.largest)
@@ -117,15 +122,14 @@ class PairStatement:
         coef = self.pairs.by_sample(alpha)
         return gain - self._dual_penalty(coef, point, s), coef
 
-    def _dual_of_window(self, point: Point, evidence: Window, s: Floats) -> tuple[float, Floats]:
+    def _dual_of_window(self, point: Point, evidence: Window, s: Floats, here: PairCharge) -> tuple[float, Floats]:
         """The dual objective at the multipliers of the window: the objective there, less the gap (``pair_bounds``)."""
-        problem = self.problem
-        if evidence.C is not None:
-            problem = replace(problem, C=evidence.C)
-        if evidence.coef is not None:
-            point = Point(evidence.coef)
+        problem, charge = self.problem, here
+        if evidence.C is not None or evidence.coef is not None:
+            problem = problem if evidence.C is None else replace(problem, C=evidence.C)
+            point = point if evidence.coef is None else Point(evidence.coef)
             s = self.scores(point)
-        charge = problem.charged(self.pairs.at(s), evidence.width)
+            charge = problem.charged(self.pairs.at(s), evidence.width)
         if self.space is None or self.space.has_coordinates:
             w = point.coef if self.space is None else self.space.weights(point.coef)
             square, apart = float(w @ w), float(np.linalg.norm(w + problem.rows.adjoint(charge.coef)))

@@ -107,7 +107,9 @@ def certificate(statement: Statement, grade: Grade, solution: Solution, tol: flo
         status = Status.CONVERGED
     elif status is not Status.FAILED and grade.span_dual is not None and grade.span_gap <= tol:
         status, cause = Status.APPROXIMATED, f"{grade.span}, within which the relative gap is {grade.span_gap:.2g}"
-    elif status is Status.CONVERGED or (status is not Status.FAILED and grade.noise > tol * size):
+    elif status is Status.CONVERGED or (
+        status in (Status.STALLED, Status.MAX_ITER) and np.isfinite(primal) and grade.noise > tol * size
+    ):
         status = Status.PRECISION
         cause = "rounding in the scores of the data as given is larger than the tolerance allows"
     return Certificate(
