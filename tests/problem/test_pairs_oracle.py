@@ -182,8 +182,10 @@ def test_nothing_to_compare_is_an_error(query):
 
 
 def test_few_pairs_are_listed_and_many_are_not():
-    assert isinstance(every_pair(np.arange(100), np.zeros(100, int), np.ones(100))[1], ListedPairs)
-    assert isinstance(every_pair(np.arange(1000), np.zeros(1000, int), np.ones(1000))[1], AllPairs)
+    assert isinstance(every_pair(np.arange(50), np.zeros(50, int), np.ones(50))[1], ListedPairs)
+    assert isinstance(every_pair(np.arange(100), np.zeros(100, int), np.ones(100))[1], AllPairs)
+    smooth = every_pair(np.arange(100), np.zeros(100, int), np.ones(100), smooth=True)[1]
+    assert isinstance(smooth, ListedPairs)
 
 
 @pytest.mark.parametrize("reach", [0.01, 1.0, 30.0])

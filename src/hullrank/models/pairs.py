@@ -233,7 +233,8 @@ class SwappedPairsRanker(PairRanker):
         """
         X, codes, query = self._check(X, y, qid)
         weights = check_weights(sample_weight, X)
-        return self._statement(X, weights, *every_pair(codes, query, weights, self.query_weight))
+        smooth = charge_named(self.loss).smooth
+        return self._statement(X, weights, *every_pair(codes, query, weights, self.query_weight, smooth=smooth))
 
 
 class SampledPairsRanker(PairRanker):

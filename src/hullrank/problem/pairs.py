@@ -31,7 +31,8 @@ from hullrank.problem.intervals import Penalty
 from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, Pairs, PairsAt
 from hullrank.problem.rows import ArrayRows
 
-LISTED_PAIRS = 100_000  # up to here listing the pairs costs less than loading the compiled loops
+LISTED_PAIRS = 2_000  # up to here pairs are listed: the last digits of a small hinge problem need them one by one
+SMOOTH = 500  # times as many, for smooth charges, whose sums over unlisted pairs are a hundred passes
 
 
 class PairCharge(NamedTuple):
@@ -125,13 +126,16 @@ def pair_bounds(problem: PairProblem, w: Floats, charge: PairCharge) -> tuple[fl
     return primal, primal - 0.5 * apart**2 - charge.complementarity
 
 
-def every_pair(targets: NDArray[Any], query: Ints, weights: Floats, query_weight: str = "pairs") -> tuple[Ints, Pairs]:
-    """The rows that take part in a pair, and all pairs among them; listed where they are few.
+def every_pair(
+    targets: NDArray[Any], query: Ints, weights: Floats, query_weight: str = "pairs", *, smooth: bool = False
+) -> tuple[Ints, Pairs]:
+    """The rows that take part in a pair, and all pairs among them; listed where they are few (or ``smooth`` and not too
+    many).
 
     Pairs weigh the product of their samples' weights; ``equal`` makes the total the same for every query.
     """
     rows, pairs = _comparable(targets, query, weights, query_weight == "equal")
-    return rows, pairs.listed() if pairs.n_pairs <= LISTED_PAIRS else pairs
+    return rows, pairs.listed() if pairs.n_pairs <= LISTED_PAIRS * (SMOOTH if smooth else 1) else pairs
 
 
 def random_pairs(
