@@ -12,6 +12,7 @@ from hullrank.models._constraints import CLASS_CONSTRAINTS, positive
 from hullrank.models.intervals import has_collapsed, warn_collapsed
 from hullrank.models.margins import MarginClassifier
 from hullrank.order import OrderGraph
+from hullrank.problem.certificate import Status
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem, nu_margin_problem, nu_row_weight, sum_of_margins_problem
 from hullrank.problem.kernel_space import KernelSpace
@@ -304,8 +305,8 @@ class SumOfMarginsClassifier(MarginClassifier):
         return np.stack([self.intervals_[:-1, 1], self.intervals_[1:, 0]], axis=1).ravel()
 
     def _warn_if_collapsed(self, statement: IntervalStatement, scores: NDArray[np.float64]) -> None:
-        """An optimum of w = 0 is an error for an explicit C, a warning for "auto"."""
-        if np.ptp(scores) > 0:
+        """A proven optimum of w = 0 is an error for an explicit C, a warning for "auto"."""
+        if np.ptp(scores) > 0 or self.certificate_.status is not Status.CONVERGED:
             return
         if self.C != "auto":
             low, high = self._smallest(statement.samples), self._largest(statement.samples, statement.space)

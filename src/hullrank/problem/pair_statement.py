@@ -85,6 +85,8 @@ class PairStatement:
         primal = self._objective(point, s, here)
         dual, beta = self._dual(point, evidence, s, here)
         noise = EPSILON * abs(primal) + self._rounding(point, s, primal)
+        if self.space is not None:
+            noise += self.space.rounding(point.coef)
         dual -= noise
         if self.space is None or not self.space.is_approximate:
             return Grade(primal, dual, noise)

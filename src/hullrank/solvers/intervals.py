@@ -95,7 +95,7 @@ def _checked_separable(
     soft = replace(scaled, problem=problem, layout=replace(scaled.layout, cost=scaled.layout.cost * _INSEPARABLE_COST))
     found, graded = _solve_by_interior_point(soft, 1e-6, 200)
     norm = float(np.linalg.norm(scaled.rows.adjoint(graded.coef)))
-    if graded.dual <= 1e6 * max(norm, 1.0):
+    if graded.dual <= 1e6 * max(norm, 1.0) or graded.relative_gap > 1e-3:
         return point, certified
     found = replace(found, status=Status.NOT_SEPARABLE)
     return found, replace(certified, scale=1.0, thresholds=found.theta)
