@@ -306,10 +306,13 @@ class SumOfMarginsClassifier(MarginClassifier):
 
     def _warn_if_collapsed(self, statement: IntervalStatement, scores: NDArray[np.float64]) -> None:
         """A proven optimum of w = 0 is an error for an explicit C, a warning for "auto"."""
-        if np.ptp(scores) > 0 or self.certificate_.status is not Status.CONVERGED:
+        if np.ptp(scores) > 0:
             return
+        proven = self.certificate_.status is Status.CONVERGED
         if self.C != "auto":
             low, high = self._smallest(statement.samples), self._largest(statement.samples, statement.space)
+            if not proven and self.C < high:
+                return
             raise InfeasibleParameterError(
                 f"C={self.C:g} is too large for these data{_where(statement.space)}: w = 0 is optimal; "
                 + _advice(f"{low:.4g} <= C < {high:.4g}", low, high)
