@@ -311,7 +311,7 @@ class SumOfMarginsClassifier(MarginClassifier):
         proven = self.certificate_.status is Status.CONVERGED
         if self.C != "auto":
             low, high = self._smallest(statement.samples), self._largest(statement.samples, statement.space)
-            if not proven and high > self.C:
+            if not proven and high > self.C_:
                 return
             raise InfeasibleParameterError(
                 f"C={self.C:g} is too large for these data{_where(statement.space)}: w = 0 is optimal; "
