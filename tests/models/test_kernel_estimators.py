@@ -205,3 +205,20 @@ def test_an_early_end_warns():
         model = FixedMarginClassifier(10.0, kernel="rbf", max_iter=1).fit(X, GRADES)
     assert model.n_iter_ == 1
     assert model.certificate_.dual <= model.certificate_.primal
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        FixedMarginClassifier(kernel="rbf", approximation=15, tol=1e-9),
+        ConvexHullRanker(kernel="rbf", approximation=15, tol=1e-9),
+    ],
+)
+def test_samples_that_span_an_approximation_do_not_depend_on_the_order_of_rows(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = np.digitize(np.sin(X[:, 0]) + 0.3 * rng.normal(size=90), [-0.5, 0.5])
+    order = rng.permutation(90)
+    one, other = clone(model).fit(X, y), clone(model).fit(X[order], y[order])
+    assert sorted(one.support_.tolist()) == sorted(order[other.support_].tolist())
+    np.testing.assert_allclose(one.score_samples(X), other.score_samples(X), atol=1e-4)
