@@ -20,6 +20,7 @@ from hullrank.solvers._scaled import Best, ScaledProblem
 from hullrank.solvers.interior_point import Iterate, Settled, interior_point
 
 Floats = NDArray[np.float64]
+SMALL_COPY = 4_000_000  # numbers up to which rows are copied in class order where every one of them counts in each step
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,8 @@ def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[I
 
     problem = scaled.problem
     sizes = sample_sizes(scaled)
-    whole = scaled if sizes else scaled.copied()
+    every_row = problem.charge.smooth and scaled.n_samples * scaled.rows.n_features <= SMALL_COPY
+    whole = scaled.copied() if every_row or not sizes else scaled
     rng = np.random.default_rng(0)
     theta = problem.raise_thresholds(np.zeros(len(problem.linear)), room=0.0)
     point = Iterate(np.zeros(scaled.rows.n_features), theta - theta.mean(), np.empty(0), np.ones(len(problem.up)))
