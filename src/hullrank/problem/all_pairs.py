@@ -263,7 +263,8 @@ def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tup
     inside = max(upper.weight - lower.weight, 0.0)
     first = upper.total - lower.total - width * lower.weight
     second = upper.square - lower.square - 2 * width * lower.total - width**2 * lower.weight
-    rounding = 1e-14 * upper.weight * (reach / width) ** 2
+    steps = reach / width
+    rounding = 1e-14 * upper.weight * steps * steps
     return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
 
 

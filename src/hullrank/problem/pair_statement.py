@@ -141,8 +141,8 @@ class PairStatement:
             distance = float(difference @ self.space.scores(difference)) + self.space.rounding(difference)
             apart = max(distance, 0.0) ** 0.5
         rounding = EPSILON * float(np.abs(charge.coef) @ np.abs(s - s.mean()))
-        primal = 0.5 * square + problem.exact_charge(charge)
-        return primal - 0.5 * (apart + charge.noise) ** 2 - charge.complementarity - rounding, charge.coef
+        primal, length = 0.5 * square + problem.exact_charge(charge), apart + charge.noise
+        return primal - 0.5 * length * length - charge.complementarity - rounding, charge.coef
 
     def _dual_penalty(self, coef: Floats, point: Point, s: Floats) -> float:
         if self.space is None or self.space.has_coordinates:

@@ -123,7 +123,7 @@ def pair_bounds(problem: PairProblem, w: Floats, charge: PairCharge) -> tuple[fl
     """
     apart = float(np.linalg.norm(w + problem.rows.adjoint(charge.coef))) + charge.noise
     primal = 0.5 * float(w @ w) + problem.exact_charge(charge)
-    return primal, primal - 0.5 * apart**2 - charge.complementarity
+    return primal, primal - 0.5 * apart * apart - charge.complementarity
 
 
 def every_pair(

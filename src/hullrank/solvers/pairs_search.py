@@ -53,7 +53,8 @@ class PairPoint:
     @property
     def gap(self) -> float:
         """Upper bound on P(w) minus the optimum."""
-        return 0.5 * (float(np.linalg.norm(self.gradient)) + self.charge.noise) ** 2 + self.charge.complementarity
+        length = float(np.linalg.norm(self.gradient)) + self.charge.noise
+        return 0.5 * length * length + self.charge.complementarity
 
     @property
     def value(self) -> float:
