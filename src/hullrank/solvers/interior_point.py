@@ -184,6 +184,8 @@ class _State:
         problem, settled = self.problem, self.settled
         self.iteration += 1
         self.s += step * self.ds
+        if problem.l1:  # w is the difference of two positive parts, from which accumulated scores would drift away
+            self.s[: self.m] = self.rows.scores(self.w)
         self.groups[1] = self.offset + self.N @ self.theta
         complementarity, lost, self.row_residual = self.loops.advance(
             self.table, self.groups, self.cost, self.s, self.multipliers, self.slack, step, self.move, self.dxi,
