@@ -115,8 +115,9 @@ class CertifiedPoint:
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a share of the objective."""
-        return relative_gap(self.primal, self.dual, self.floor)
+        """The gap as a share of the objective; infinite where the bound lies above it beyond rounding."""
+        gap = relative_gap(self.primal, self.dual, self.floor)
+        return gap if gap >= -1e-6 or self.dual - self.primal <= 10 * self.noise else float("inf")
 
 
 def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> float:
