@@ -68,6 +68,24 @@ def demo(
 
 
 @app.command()
+def sample(
+    name: Annotated[str | None, typer.Argument(help="The table to write; without a name they are listed.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write, if not of the same name; - is standard output.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace a file that exists.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a small table to try the other commands on.
+
+    Example: `hullrank sample wine.csv`
+    """
+    from hullrank.cli.sample import run_sample
+
+    run_sample(name, out, overwrite=force, as_json=json)
+
+
+@app.command()
 def fit(
     data: DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write; - is standard output.")] = Path(
