@@ -29,10 +29,8 @@ def wines(rng, count, first):
     grade = np.array(GRADES)[np.digitize(value, [-1.5, 0.2, 1.8])]
     for i in range(count):
         acid = "" if rng.random() < 0.03 else f"{fixed[i]}"
-        yield (
-            f"{estate[i]} {first + i},{region[i]},{year[i]},{alcohol[i]},{volatile[i]},{acid},{sulphates[i]},{sugar[i]}",
-            grade[i],
-        )
+        cells = (f"{estate[i]} {first + i}", region[i], year[i], alcohol[i], volatile[i], acid, sulphates[i], sugar[i])
+        yield ",".join(map(str, cells)), grade[i]
 
 
 HEAD = "wine,region,year,alcohol,volatile_acidity,fixed_acidity,sulphates,sugar"
