@@ -86,6 +86,24 @@ def sample(
 
 
 @app.command()
+def columns(
+    data: DataFile,
+    words: Words = None,
+    decimal: Decimal = None,
+    dates: Dates = None,
+    json: Json = False,
+) -> None:
+    """Show a table as the other commands understand it: kind, missing cells and examples of every column.
+
+    Example: `hullrank columns data.csv`
+    """
+    from hullrank.cli.data import Reading
+    from hullrank.cli.table_facts import run_columns
+
+    run_columns(data, Reading(decimal, dates, tuple(words or ())), as_json=json)
+
+
+@app.command()
 def fit(
     data: DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write; - is standard output.")] = Path(
