@@ -13,8 +13,8 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-heavy = [name for name in ("pandas", "matplotlib", "numba", "sklearn.metrics", "scipy.stats._stats_py") if name in sys.modules]
-print("LOADED", heavy)
+heavy = ("pandas", "matplotlib", "numba", "sklearn.metrics", "scipy.stats._stats_py")
+print("LOADED", [name for name in heavy if name in sys.modules])
 import scipy.stats
 from scipy.stats import rankdata
 import sklearn.utils.fixes
