@@ -9,9 +9,10 @@ import polars as pl
 from rich.text import Text
 
 from hullrank.cli.console import note, out, print_json, say, table, working
-from hullrank.cli.data import Data
+from hullrank.cli.data import Columns, Data
 from hullrank.cli.model import Model, ranks
 from hullrank.cli.output import STDOUT, check_table_place, write_table
+from hullrank.cli.parts import Parts, larger_than_memory
 from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, TableError
 
@@ -31,6 +32,7 @@ def run_rank(
     whole: bool,
     thresholds: Path | None,
     decimal: str | None,
+    memory: int | None,
     raw: bool,
     as_json: bool,
 ) -> None:
@@ -39,46 +41,68 @@ def run_rank(
     model = Model.load(model_path, path, thresholds)
     cuts = None if thresholds is None else read_thresholds(thresholds, model)
     column = model.qid_column(qid, whole)
-    data = _load(model, path, column, decimal)
-    with working(f"scoring {len(data):,} rows"):
-        result, names = ranked_rows(model, data, None if whole else data.qid, cuts)
-    query = names.get("query") if data.sparse else column
+    tables = larger_than_memory(path, memory)
+    if tables is not None:
+        from hullrank.cli.rank_parts import RankedParts
+
+        parts = Parts(tables, Columns(qid=column), model.reading(decimal), need_target=False)
+        ranked = RankedParts(model, parts, whole, cuts)
+        if target_file is not None and top is None:
+            ranked.write(target_file, raw=raw)
+            say(f"{len(ranked):,} rows, best first{_within(column)}, in {target_file}")
+            return
+        (result, names), style, query, rows = ranked.best(top or _MOST_JSON), None, column, len(ranked)
+    else:
+        data = _load(model, path, column, decimal)
+        with working(f"scoring {len(data):,} rows"):
+            result, names = ranked_rows(model, data, None if whole else data.qid, cuts)
+        style, query, rows = data.style, names.get("query") if data.sparse else column, len(data)
     if top is not None:
         result = result.filter(pl.col(names["rank"]) <= top)
     if target_file is not None:
-        write_table(result, target_file, raw=raw, style=data.style)
+        write_table(result, target_file, raw=raw, style=style)
         if not as_json and str(target_file) != STDOUT:
-            say(f"{_share(result.height, len(data))}, best first{_within(query)}, in {target_file}")
+            say(f"{_share(result.height, rows)}, best first{_within(query)}, in {target_file}")
     if as_json:
-        print_json(
-            {
-                "rows": result.height,
-                "shown": min(result.height, _MOST_JSON),
-                "ranked": result.head(_MOST_JSON).to_dicts(),
-            }
-        )
+        shown = result.head(_MOST_JSON).to_dicts()
+        print_json({"rows": rows if top is None else result.height, "shown": len(shown), "ranked": shown})
     elif target_file is None:
-        _show(result, list(names.values()), query, len(data))
+        _show(result, list(names.values()), query, rows)
 
 
 def ranked_rows(
     model: Model, data: Data, qid: Any | None, cuts: Any | None = None
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """The rows with rank, score, grade, row and probabilities, best first (within queries); the new columns' names."""
-    result = pl.DataFrame() if data.rows is None else data.rows
     scores = model.pipeline.score_samples(data.X)
+    places = ranks(scores, qid)
+    result, names = answered_rows(model, data, scores, places, np.arange(1, len(data) + 1), cuts)
+    by = (np.zeros(len(data)) if qid is None else np.asarray(qid), places.to_numpy())
+    return result[np.lexsort(by[::-1])], names
+
+
+def answered_rows(
+    model: Model, data: Data, scores: Any, places: Any, numbers: Any, cuts: Any | None
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """The rows of a table with what the model says of them, in the order of the table; the new columns' names.
+
+    Parameters
+    ----------
+    scores, places, numbers : the score, the rank and the number in the table of every row
+    cuts : thresholds that are taken instead of the model's, or None
+    """
+    result = pl.DataFrame() if data.rows is None else data.rows
     new = {
-        "rank": ranks(scores, qid),
+        "rank": places,
         "score": scores,
         "grade": model.grades(data.X) if cuts is None else _between(model, scores, cuts),
-        "query": qid if data.sparse else None,
-        "row": np.arange(1, len(data) + 1),
+        "query": data.qid if data.sparse else None,
+        "row": numbers,
         **model.probabilities(data.X),
     }
     names = {name: _free(name, result.columns) for name, values in new.items() if values is not None}
-    result = pl.concat([result, pl.DataFrame([pl.Series(names[name], new[name]) for name in names])], how="horizontal")
-    by = (np.zeros(len(data)) if qid is None else np.asarray(qid), result[names["rank"]].to_numpy())
-    return result[np.lexsort(by[::-1])], names
+    added = pl.DataFrame([pl.Series(names[name], new[name]) for name in names])
+    return pl.concat([result, added], how="horizontal"), names
 
 
 def read_thresholds(path: Path, model: Model) -> Any:
