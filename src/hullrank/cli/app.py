@@ -132,11 +132,10 @@ def rank(
     Example: `hullrank rank model.hull new.csv --top 20 --out ranked.csv`
     """
     from hullrank.cli.parts import memory_in_bytes
-    from hullrank.cli.rank import run_rank
+    from hullrank.cli.rank import RankWishes, run_rank
 
-    room = memory_in_bytes(memory)
-    wanted = {"top": top, "qid": qid, "whole": whole, "thresholds": thresholds, "decimal": decimal, "raw": raw}
-    run_rank(model, data, out, **wanted, memory=room, as_json=json)
+    wanted = RankWishes(top, whole, thresholds, raw, memory_in_bytes(memory), json)
+    run_rank(model, data, out, qid, decimal, wanted)
 
 
 @app.command()

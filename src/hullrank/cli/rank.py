@@ -1,6 +1,7 @@
 """``hullrank rank``: new rows with their scores, grades and ranks, best first."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,55 +20,69 @@ from hullrank.exceptions import HullrankError, TableError
 _SHOWN = 20
 _SHOWN_IN_QUERIES = 100
 _SHOWN_CHANCES = 6  # columns of probabilities on the terminal; files have all
-_MOST_JSON = 1000
+MOST_SHOWN = 1000  # rows in JSON
+
+
+@dataclass(frozen=True)
+class RankWishes:
+    """What the user asked of a ranking, beside the data."""
+
+    top: int | None = None
+    whole: bool = False  # all rows together, whatever their query
+    thresholds: Path | None = None
+    raw: bool = False  # cells that a spreadsheet would run stay as they are
+    memory: int | None = None  # bytes
+    as_json: bool = False
 
 
 def run_rank(
-    model_path: Path,
-    path: Path,
-    target_file: Path | None,
-    *,
-    top: int | None,
-    qid: str | None,
-    whole: bool,
-    thresholds: Path | None,
-    decimal: str | None,
-    memory: int | None,
-    raw: bool,
-    as_json: bool,
+    model_path: Path, path: Path, target_file: Path | None, qid: str | None, decimal: str | None, wishes: RankWishes
 ) -> None:
     """Rank the rows of a table by a model."""
-    check_table_place(target_file, as_json=as_json)
-    model = Model.load(model_path, path, thresholds)
-    cuts = None if thresholds is None else read_thresholds(thresholds, model)
-    column = model.qid_column(qid, whole)
-    tables = larger_than_memory(path, memory)
+    check_table_place(target_file, as_json=wishes.as_json)
+    model = Model.load(model_path, path, wishes.thresholds)
+    cuts = None if wishes.thresholds is None else read_thresholds(wishes.thresholds, model)
+    column = model.qid_column(qid, wishes.whole)
+    tables = larger_than_memory(path, wishes.memory)
     if tables is not None:
-        from hullrank.cli.rank_parts import RankedParts
+        from hullrank.cli.rank_parts import rank_in_parts
 
         parts = Parts(tables, Columns(qid=column), model.reading(decimal), need_target=False)
-        ranked = RankedParts(model, parts, whole, cuts)
-        if target_file is not None and top is None:
-            ranked.write(target_file, raw=raw)
-            say(f"{len(ranked):,} rows, best first{_within(column)}, in {target_file}")
-            return
-        (result, names), style, query, rows = ranked.best(top or _MOST_JSON), None, column, len(ranked)
-    else:
-        data = _load(model, path, column, decimal)
-        with working(f"scoring {len(data):,} rows"):
-            result, names = ranked_rows(model, data, None if whole else data.qid, cuts)
-        style, query, rows = data.style, names.get("query") if data.sparse else column, len(data)
-    if top is not None:
-        result = result.filter(pl.col(names["rank"]) <= top)
+        rank_in_parts(model, parts, target_file, cuts, wishes)
+        return
+    data = _load(model, path, column, decimal)
+    with working(f"scoring {len(data):,} rows"):
+        result, names = ranked_rows(model, data, None if wishes.whole else data.qid, cuts)
+    query = names.get("query") if data.sparse else column
+    if wishes.top is not None:
+        result = result.filter(pl.col(names["rank"]) <= wishes.top)
     if target_file is not None:
-        write_table(result, target_file, raw=raw, style=style)
-        if not as_json and str(target_file) != STDOUT:
-            say(f"{_share(result.height, rows)}, best first{_within(query)}, in {target_file}")
-    if as_json:
-        shown = result.head(_MOST_JSON).to_dicts()
-        print_json({"rows": rows if top is None else result.height, "shown": len(shown), "ranked": shown})
+        write_table(result, target_file, raw=wishes.raw, style=data.style)
+    tell_ranking(Ranking(result, names, query, len(data)), target_file, wishes)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The best rows of a table, in order."""
+
+    best: pl.DataFrame
+    names: dict[str, str]  # of the columns that the model added
+    query: str | None  # the column with the queries
+    rows: int  # of the table
+
+
+def tell_ranking(ranking: Ranking, target_file: Path | None, wishes: RankWishes) -> None:
+    """Say where the ranked rows are, or show the best of them."""
+    result, rows = ranking.best, ranking.rows
+    if wishes.as_json:
+        shown = result.head(MOST_SHOWN).to_dicts()
+        ranked = rows if wishes.top is None else result.height
+        print_json({"rows": ranked, "shown": len(shown), "ranked": shown})
     elif target_file is None:
-        _show(result, list(names.values()), query, rows)
+        _show(result, list(ranking.names.values()), ranking.query, rows)
+    elif str(target_file) != STDOUT:
+        ranked = rows if wishes.top is None else result.height
+        say(f"{_share(ranked, rows)}, best first{_within(ranking.query)}, in {target_file}")
 
 
 def ranked_rows(

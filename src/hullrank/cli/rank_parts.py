@@ -9,9 +9,20 @@ import numpy as np
 import polars as pl
 
 from hullrank.cli.model import Model, ranks
-from hullrank.cli.output import write_tables
+from hullrank.cli.output import write_table, write_tables
 from hullrank.cli.parts import Parts, Placed
-from hullrank.cli.rank import answered_rows
+from hullrank.cli.rank import MOST_SHOWN, Ranking, RankWishes, answered_rows, tell_ranking
+
+
+def rank_in_parts(model: Model, parts: Parts, target_file: Path | None, cuts: Any | None, wishes: RankWishes) -> None:
+    """Rank the rows of a table in parts; all of them are sorted only if they are to be written."""
+    ranked = RankedParts(model, parts, wishes.whole, cuts)
+    best, names = ranked.best(wishes.top or MOST_SHOWN)
+    if target_file is not None and wishes.top is None:
+        ranked.write(target_file, raw=wishes.raw)
+    elif target_file is not None:
+        write_table(best, target_file, raw=wishes.raw)
+    tell_ranking(Ranking(best, names, parts.columns.qid, len(ranked)), target_file, wishes)
 
 
 class RankedParts:
@@ -45,8 +56,8 @@ class RankedParts:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".hullrank-") as held:
             for i, (answered, _, where) in enumerate(self._answered("putting rows in order")):
                 placed = answered.with_columns(pl.Series("", where))
-                for key, part in placed.partition_by(pl.col("") // rows, as_dict=True).items():
-                    part.write_parquet(Path(held) / f"{key[0]:09d}-{i:09d}.parquet")
+                for file in np.unique(where // rows):
+                    placed.filter(where // rows == file).write_parquet(Path(held) / f"{file:09d}-{i:09d}.parquet")
             write_tables(_in_order(Path(held), -(-len(self) // rows)), path, raw=raw)
 
     def _answered(self, title: str) -> Iterator[tuple[pl.DataFrame, dict[str, str], Any]]:
