@@ -69,6 +69,42 @@ def demo(
 
 
 @app.command()
+def sample(
+    name: Annotated[str | None, typer.Argument(help="The table to write; without a name they are listed.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write, if not of the same name; - is standard output.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace a file that exists.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a small table to try the other commands on.
+
+    Example: `hullrank sample wine.csv`
+    """
+    from hullrank.cli.sample import run_sample
+
+    run_sample(name, out, overwrite=force, as_json=json)
+
+
+@app.command()
+def columns(
+    data: DataFile,
+    words: Words = None,
+    decimal: Decimal = None,
+    dates: Dates = None,
+    json: Json = False,
+) -> None:
+    """Show a table as the other commands understand it: kind, missing cells and examples of every column.
+
+    Example: `hullrank columns data.csv`
+    """
+    from hullrank.cli.data import Reading
+    from hullrank.cli.table_facts import run_columns
+
+    run_columns(data, Reading(decimal, dates, tuple(words or ())), as_json=json)
+
+
+@app.command()
 def fit(
     data: DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write; - is standard output.")] = Path(
