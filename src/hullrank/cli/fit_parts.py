@@ -121,6 +121,6 @@ class _FirstLook:
 def _joined(parts: list[Data]) -> Data:
     if len(parts) == 1:
         return parts[0]
-    X, y = (pl.concat([getattr(part, name) for part in parts], how="vertical_relaxed") for name in ("X", "y"))
+    X, y = pl.concat([part.X for part in parts], how="vertical_relaxed"), pl.concat([part.y for part in parts])
     weights = None if parts[0].weights is None else np.concatenate([part.weights for part in parts])
     return Data(X, y, weights)

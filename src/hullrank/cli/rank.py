@@ -168,7 +168,7 @@ def _show(result: pl.DataFrame, names: list[str], query: str | None, rows: int) 
         heading = "" if key is None else f"\n{query} {key[0]}"
         out.print(table(heading, shown, part.select(shown).rows(), right=right))
     if result.height > most:
-        note(f"use --out FILE for all {result.height:,} of them")
+        note("use --out FILE for all of them")
 
 
 def _within(query: str | None) -> str:
