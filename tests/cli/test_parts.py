@@ -1,14 +1,15 @@
 """Tables larger than memory: Parquet folders and patterns, with the same answers as of the whole table."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 import pytest
 
+from conftest import ORDER, table
 from hullrank.cli.parts import memory_in_bytes
 from hullrank.exceptions import HullrankError
-from conftest import ORDER, table
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def grades(tmp_path_factory):
         .with_columns(age=pl.when(pl.col("age") > 85).then(None).otherwise(pl.col("age")))
     )
     edges = [0, 100, 20_000, 35_000, 59_999, 60_000]
-    for i, (start, stop) in enumerate(zip(edges, edges[1:], strict=False)):
+    for i, (start, stop) in enumerate(pairwise(edges)):
         frame[start:stop].write_parquet(folder / f"part-{i}.parquet", row_group_size=5_000)
     whole = folder.parent / "whole.parquet"
     frame.write_parquet(whole)

@@ -1,5 +1,7 @@
 """Rows in blocks as they come from arrays, batches and Parquet files; and columns learnt part by part."""
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
@@ -44,7 +46,7 @@ def test_arrays():
 def test_memory_maps_are_not_read_as_a_whole(tmp_path):
     np.save(tmp_path / "X.npy", np.arange(20.0).reshape(10, 2))
     X = np.load(tmp_path / "X.npy", mmap_mode="r")
-    block, y, weight, qid = Blocks.from_arrays(X, np.zeros(10), block_rows=5).read(1)
+    block, _, weight, qid = Blocks.from_arrays(X, np.zeros(10), block_rows=5).read(1)
     assert isinstance(block, np.memmap)
     assert block.shape == (5, 2)
     assert weight is None
@@ -130,7 +132,7 @@ def test_columns_learnt_in_parts_are_those_of_the_whole(seed, cuts):
     table = frame(seed=seed).drop("grade", "weight")
     edges = [0, *sorted(cuts), len(table)]
     whole = TableEncoder().fit(table)
-    parts = TableEncoder().fit_blocks(table[a:b] for a, b in zip(edges, edges[1:], strict=False))
+    parts = TableEncoder().fit_blocks(table[a:b] for a, b in pairwise(edges))
     for one, other in zip(whole.columns_, parts.columns_, strict=True):
         if one["kind"] == "word":
             assert one == other

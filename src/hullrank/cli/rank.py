@@ -74,14 +74,15 @@ class Ranking:
 def tell_ranking(ranking: Ranking, target_file: Path | None, wishes: RankWishes) -> None:
     """Say where the ranked rows are, or show the best of them."""
     result, rows = ranking.best, ranking.rows
+    ranked = rows if wishes.top is None else result.height
     if wishes.as_json:
         shown = result.head(MOST_SHOWN).to_dicts()
-        ranked = rows if wishes.top is None else result.height
         print_json({"rows": ranked, "shown": len(shown), "ranked": shown})
     elif target_file is None:
-        _show(result, list(ranking.names.values()), ranking.query, rows)
+        _show(ranking)
+        if ranked > _most(ranking.query):
+            note(f"use --out FILE for all {ranked:,} of them")
     elif str(target_file) != STDOUT:
-        ranked = rows if wishes.top is None else result.height
         say(f"{_share(ranked, rows)}, best first{_within(ranking.query)}, in {target_file}")
 
 
@@ -152,23 +153,26 @@ def _load(model: Model, path: Path, column: str | None, decimal: str | None) -> 
         raise
 
 
-def _show(result: pl.DataFrame, names: list[str], query: str | None, rows: int) -> None:
+def _show(ranking: Ranking) -> None:
     """The best rows on the terminal, under a heading for every query."""
-    names = [name for name in names if name != query]
+    result, query = ranking.best, ranking.query
+    names = [name for name in ranking.names.values() if name != query]
     chances = [name for name in names if name.startswith("P(")]
     names = [name for name in names if name not in chances[_SHOWN_CHANCES:]]
     shown = [*names, *[name for name in result.columns if name not in names and name != query][:4]]
     left = tuple(i for i, name in enumerate(shown) if not result[name].dtype.is_numeric())
     right = tuple(i for i in range(len(shown)) if i not in left)
-    most = _SHOWN if query is None else _SHOWN_IN_QUERIES
-    head = result.head(most).with_columns(pl.col(chances).round(4))
-    out.print(Text(f"{_share(head.height, rows)}, best first{_within(query)}", style="bold"))
+    head = result.head(_most(query)).with_columns(pl.col(chances).round(4))
+    out.print(Text(f"{_share(head.height, ranking.rows)}, best first{_within(query)}", style="bold"))
     groups = [(None, head)] if query is None else head.partition_by(query, maintain_order=True, as_dict=True).items()
     for key, part in groups:
         heading = "" if key is None else f"\n{query} {key[0]}"
         out.print(table(heading, shown, part.select(shown).rows(), right=right))
-    if result.height > most:
-        note("use --out FILE for all of them")
+
+
+def _most(query: str | None) -> int:
+    """How many rows are shown on the terminal."""
+    return _SHOWN if query is None else _SHOWN_IN_QUERIES
 
 
 def _within(query: str | None) -> str:
