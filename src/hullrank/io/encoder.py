@@ -23,11 +23,11 @@ _A_DAY = {"ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Numbers imputed by the median and standardised, words one-hot encoded.
 
-    Numbers, booleans and dates (in days) become one column each, (value or median - mean) / standard deviation. Words
-    that say numbers or dates (``1.234,50 €``, ``12%``, ``31.12.2024``; see `hullrank.io.recognise`) are read as such,
-    and a few other words among them are missing, with a TableWarning. Any other words become one 0/1 column per
-    category; a missing or new word is none of them. Columns without any value, and words that differ in every row
-    (identifiers), are left out.
+    Numbers, booleans and dates (in days) become one column each, (value or median - mean) / standard deviation, or,
+    where ``standardise`` is False, as they are. Words that say numbers or dates (``1.234,50 €``, ``12%``,
+    ``31.12.2024``; see `hullrank.io.recognise`) are read as such, and a few other words among them are missing, with a
+    TableWarning. Any other words become one 0/1 column per category; a missing or new word is none of them. Columns
+    without any value, and words that differ in every row (identifiers), are left out.
 
     Parameters
     ----------
@@ -36,6 +36,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     forms : dict, default=None
         What the words of a column say, by name, as `hullrank.io.recognise` found it; columns without a form are words.
         If None, it is found out in `fit`.
+    standardise : bool, default=True
+        Whether numbers are centred and divided by their standard deviation; a scoring system needs them as they are.
 
     Attributes
     ----------
@@ -57,11 +59,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_categories": [Interval(Integral, 1, None, closed="left")],
         "forms": [dict, None],
+        "standardise": ["boolean"],
     }
 
-    def __init__(self, *, max_categories: int = 50, forms: dict[str, Form] | None = None) -> None:
+    def __init__(
+        self, *, max_categories: int = 50, forms: dict[str, Form] | None = None, standardise: bool = True
+    ) -> None:
         self.max_categories = max_categories
         self.forms = forms
+        self.standardise = standardise
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, scales and categories from a data frame."""
@@ -108,7 +114,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if form is not None and series.dtype == pl.String:
             series = read_cells(series, form)
         if _is_number(series.dtype):
-            column = _learn_numbers(series.alias(name))
+            column = _learn_numbers(series.alias(name), self.standardise)
             return {**column, "form": form} if form is not None and column["kind"] == "number" else column
         counts = _words(known).alias("word").value_counts().sort("count", "word", descending=[True, False])
         if not len(counts) or (len(counts) == len(known) > self.max_categories):
@@ -147,18 +153,18 @@ def _numbers(series: pl.Series) -> pl.Series:
     return values
 
 
-def _learn_numbers(series: pl.Series) -> Column:
+def _learn_numbers(series: pl.Series, standardise: bool) -> Column:
     values = _numbers(series).drop_nulls()
     if not len(values):
         return {"name": series.name, "kind": "left out"}
     filled = _numbers(series).fill_null(values.median())
-    scale = filled.std(ddof=0)
+    scale = filled.std(ddof=0) if standardise else 1.0
     return {
         "name": series.name,
         "kind": "number",
         "dates": series.dtype.is_temporal(),
         "fill": float(values.median()),  # type: ignore[arg-type]
-        "mean": float(filled.mean()),  # type: ignore[arg-type]
+        "mean": float(filled.mean()) if standardise else 0.0,  # type: ignore[arg-type]
         "scale": float(scale) if scale else 1.0,  # type: ignore[arg-type]
     }
 
