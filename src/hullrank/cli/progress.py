@@ -6,19 +6,18 @@ from math import log
 from typing import Any
 
 from hullrank._progress import listening, listening_to_bounds
+from hullrank.cli import events
 from hullrank.cli.console import err
 
 
 @contextmanager
 def watching(model: Any, advance: Callable[[float, str], None]) -> Iterator[None]:
-    """While the model is fitted, hand the share of the way to its tolerance (or of its time) to ``advance``.
-
-    On terminals only.
-    """
-    if not err.is_terminal:
+    """While the model is fitted, hand the share of the way to its tolerance (an exact search: of its time) to
+    ``advance``, or tell it as events."""
+    if not (err.is_terminal or events.wanted()):
         yield
     elif hasattr(model, "tol"):
-        with listening(DigitsDone(model.tol, advance)):
+        with listening(events.Gaps(model.tol) if events.wanted() else DigitsDone(model.tol, advance)):
             yield
     else:
         with listening_to_bounds(lambda value, bound, share: advance(share, f"value {value:.4f}, bound {bound:.4f}")):
