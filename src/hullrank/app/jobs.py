@@ -55,11 +55,11 @@ class Job:
                 self._run = None
 
     def tell(self, **event: Any) -> None:
-        """Add an event; when there are too many, every second gap goes."""
+        """Add an event; when there are too many, every second of those that only say how far it is goes."""
         self.events.append((next(self._numbers), event))
         if len(self.events) > self.limits.events:
-            gaps = count()
-            self.events = [(n, e) for n, e in self.events if "gap" not in e or next(gaps) % 2]
+            passing = count()
+            self.events = [(n, e) for n, e in self.events if not ("gap" in e or "share" in e) or next(passing) % 2]
         self._wake()
 
     def _wake(self) -> None:

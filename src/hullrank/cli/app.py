@@ -12,6 +12,7 @@ from hullrank.cli.options import (
     Drop,
     Edges,
     Json,
+    Memory,
     Method,
     MethodList,
     MethodName,
@@ -125,6 +126,7 @@ def fit(
     ] = False,
     columns: Annotated[bool, typer.Option("--columns", help="Show what became of every column.")] = False,
     cv: Annotated[bool, typer.Option("--cv/--no-cv", help="Measure on rows left out, in five quick folds.")] = True,
+    memory: Memory = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace a model file that exists.")] = False,
     json: Json = False,
 ) -> None:
@@ -134,10 +136,12 @@ def fit(
     """
     from hullrank.cli.data import Columns, Reading
     from hullrank.cli.fit import Wishes, run_fit
+    from hullrank.cli.parts import memory_in_bytes
 
     named = Columns(target, qid, weights, tuple(drop or ()))
     reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
-    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json, probabilities)
+    room = memory_in_bytes(memory)
+    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json, probabilities, room)
     run_fit(data, named, reading, out, wishes)
 
 
@@ -156,17 +160,18 @@ def rank(
     raw: Annotated[
         bool, typer.Option("--raw", help="Write cells that begin with = + - @ as they are; spreadsheets may run them.")
     ] = False,
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Rank the rows of a table: score, grade and rank, best first.
 
     Example: `hullrank rank model.hull new.csv --top 20 --out ranked.csv`
     """
-    from hullrank.cli.rank import run_rank
+    from hullrank.cli.parts import memory_in_bytes
+    from hullrank.cli.rank import RankWishes, run_rank
 
-    run_rank(
-        model, data, out, top=top, qid=qid, whole=whole, thresholds=thresholds, decimal=decimal, raw=raw, as_json=json
-    )
+    wanted = RankWishes(top, whole, thresholds, raw, memory_in_bytes(memory), json)
+    run_rank(model, data, out, qid, decimal, wanted)
 
 
 @app.command()
@@ -184,6 +189,7 @@ def evaluate(
     ] = None,
     gain: Annotated[str, typer.Option("--gain", help="Gain of a grade in NDCG: linear, or exponential.")] = "linear",
     decimal: Decimal = None,
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Compare a model's ranking with the grades of a table.
@@ -191,10 +197,12 @@ def evaluate(
     Example: `hullrank evaluate model.hull test.csv`
     """
     from hullrank.cli.evaluate import run_evaluate
+    from hullrank.cli.parts import memory_in_bytes
     from hullrank.cli.retrieval import Lists
 
     options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
-    run_evaluate(model, data, **options, lists=Lists(at, relevant, gain), as_json=json)
+    lists, room = Lists(at, relevant, gain), memory_in_bytes(memory)
+    run_evaluate(model, data, **options, lists=lists, memory=room, as_json=json)
 
 
 @app.command()
