@@ -48,6 +48,7 @@ function gapChart(parent) {
   const goal = put(svg, "line", { class: "goal", x1: LEFT, x2: W });
   const top = put(svg, "text", { x: LEFT - 6, "text-anchor": "end", class: "soft" }, "");
   const bottom = put(svg, "text", { x: LEFT - 6, "text-anchor": "end", class: "soft" }, "");
+  put(svg, "text", { x: LEFT + 6, y: 60, class: "soft" }, "relative gap, step by step");
   const gaps = [];
   let done = 0;
   return (gap, tol) => {

@@ -53,7 +53,11 @@ function showRanked(parent, ranked, title) {
   put(parent, "h3", {}, `${title}: the best ${Math.min(ranked.best.length, ranked.rows)} of ${ranked.rows.toLocaleString("en")} rows`);
   const own = ["rank", "score", "grade", "row"].flatMap((name) => lastOf(ranked.best[0], name));
   const names = [...own, ...Object.keys(ranked.best[0]).filter((name) => !own.includes(name))].slice(0, 12);
-  table(parent, names, ranked.best.map((row) => names.map((name) => written(row[name]))), 0);
+  const grid = table(parent, names, ranked.best.map((row) => names.map((name) => written(row[name]))), 0);
+  names.forEach((name, i) => {
+    if (!ranked.best.some((row) => typeof row[name] === "string")) return;
+    for (const row of grid.rows) row.cells[i].className = "word";
+  });
 }
 
 // The column that the ranking added: its name has underscores at its end where the table has such a name already.
