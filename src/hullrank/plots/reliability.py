@@ -82,10 +82,10 @@ class ReliabilityDisplay:
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure."""
-        self.figure_, self.ax_ = axes_or_new(ax, 5.0, 5.0)
+        self.figure_, self.ax_ = axes_or_new(ax, 5.0 if len(self.curves) <= 6 else 6.6, 5.0)
         self.ax_.plot([0, 1], [0, 1], color=FAINT, lw=1, ls="--")
         self.lines_, self.errors_ = [], {}
-        for colour, (label, curve) in zip(class_colours(len(self.curves)), self.curves.items(), strict=True):
+        for colour, (label, curve) in zip(class_colours(len(self.curves), self.ax_), self.curves.items(), strict=True):
             predicted, observed, weight = curve.T
             self.errors_[label] = float(np.average(np.abs(predicted - observed), weights=weight))
             self.lines_ += self.ax_.plot(
@@ -94,7 +94,8 @@ class ReliabilityDisplay:
         self.ax_.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         self.ax_.set_xlabel("predicted probability")
         self.ax_.set_ylabel("observed share")
-        self.ax_.legend(frameon=False)
+        beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(self.curves) > 6 else {}
+        self.ax_.legend(frameon=False, fontsize="small", **beside)
         plain(self.ax_)
         return self
 
