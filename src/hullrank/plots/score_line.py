@@ -134,7 +134,8 @@ class ScoreLineDisplay:
         """
         p = self.placement
         n_rows = len(p.classes) if self.qid is None else min(max_queries, len(np.unique(self.qid)))
-        self.figure_, self.ax_ = axes_or_new(ax, 7.4, float(np.clip(1.4 + 0.62 * n_rows, 2.8, 9.0)))
+        step = 0.62 if self.qid is None else 0.34
+        self.figure_, self.ax_ = axes_or_new(ax, 7.4, float(np.clip(1.4 + step * n_rows, 2.8, 9.0)))
         self.pair_accuracy_ = p.pair_accuracy(self.qid)
         rng = np.random.default_rng(seed)
         if self.qid is None:
@@ -176,7 +177,8 @@ class ScoreLineDisplay:
 
     def _draw_points(self, shown: NDArray[np.intp], height: NDArray[np.float64]) -> None:
         p = self.placement
-        colours, size = class_colours(len(p.classes), self.ax_)[p.codes], 9 * p.weights / p.weights.mean()
+        colours, size = class_colours(len(p.classes), self.ax_)[p.codes], p.weights / p.weights.mean()
+        size = size * (9 if self.qid is None else 22)
         wrong = (p.violation[shown] != 0) & (self.qid is None)
         right, bad = shown[~wrong], shown[wrong]
         self.points_ = [
@@ -256,8 +258,8 @@ class ScoreLineDisplay:
                     "offset points", va="center", fontsize="small", color=ink(self.ax_), annotation_clip=False,
                 )  # fmt: skip
         self.ax_.annotate(
-            "right pairs\nof neighbours", (1, len(p.classes) - 0.35), (6, 0), ("axes fraction", "data"), "offset points",
-            va="bottom", fontsize="x-small", color=FAINT, annotation_clip=False,
+            "right pairs\nof neighbours", (1, len(p.classes) - 0.35), (6, 0), ("axes fraction", "data"),
+            "offset points", va="bottom", fontsize="x-small", color=FAINT, annotation_clip=False,
         )  # fmt: skip
 
     def _name_rows(self, title: str, names: NDArray[Any]) -> None:
