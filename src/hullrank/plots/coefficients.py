@@ -26,6 +26,15 @@ class CoefficientDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     shown_ : ndarray of the features drawn, largest first
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import CoefficientDisplay
+    >>> display = CoefficientDisplay.from_predictions([0.5, -2.0, 0.1], names=["size", "age", "price"], top=2)
+    >>> [display.names[i] for i in display.shown_]
+    ['age', 'size']
     """
 
     def __init__(

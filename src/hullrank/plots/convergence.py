@@ -28,6 +28,15 @@ class ConvergenceDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     gaps_ : ndarray of shape (n_steps,)
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import ConvergenceDisplay
+    >>> display = ConvergenceDisplay.from_predictions([2.0, 1.25, 1.0], [0.0, 0.75, 1.0], tol=1e-6)
+    >>> display.gaps_.tolist()
+    [1.0, 0.4, 0.0]
     """
 
     def __init__(

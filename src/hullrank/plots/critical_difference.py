@@ -50,6 +50,16 @@ class CriticalDifferenceDisplay:
     References
     ----------
     J. Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7, 2006.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import CriticalDifferenceDisplay
+    >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.6, 0.8], [0.9, 0.5, 0.4]]  # data sets by methods
+    >>> display = CriticalDifferenceDisplay.from_predictions(scores, names=["ours", "theirs", "chance"])
+    >>> display.ranks_.tolist(), round(display.difference_, 2)
+    ([1.25, 2.25, 2.5], 1.66)
     """
 
     def __init__(self, *, scores: Floats, names: list[str], alpha: float = 0.05) -> None:

@@ -41,6 +41,19 @@ class MarginDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank import FixedMarginClassifier
+    >>> from hullrank.datasets import make_conic_classes
+    >>> from hullrank.plots import MarginDisplay
+    >>> X, y = make_conic_classes(60, random_state=0)
+    >>> model = FixedMarginClassifier(kernel="poly", degree=2, coef0=1.0).fit(X, y)
+    >>> display = MarginDisplay.from_estimator(model, X, y)
+    >>> len(display.support) == len(model.support_)
+    True
     """
 
     def __init__(

@@ -63,6 +63,16 @@ class OrderGraphDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import OrderGraphDisplay
+    >>> y, scores = ["low", "mild", "acute", "high"], [0.1, 0.6, 0.3, 0.4]
+    >>> display = OrderGraphDisplay.from_predictions(y, scores, order="low < mild, acute < high")
+    >>> dict(zip(display.order.edges, display.accuracies.tolist()))[("mild", "high")]
+    0.0
     """
 
     def __init__(self, *, order: OrderGraph, accuracies: Floats | None = None) -> None:

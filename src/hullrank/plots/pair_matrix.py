@@ -44,6 +44,15 @@ class PairMatrixDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     image_ : matplotlib image
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import PairMatrixDisplay
+    >>> display = PairMatrixDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.9])
+    >>> float(display.matrix[1, 0])
+    0.75
     """
 
     def __init__(self, *, matrix: Floats, classes: NDArray[Any]) -> None:

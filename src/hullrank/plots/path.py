@@ -29,6 +29,18 @@ class PathDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of the lines, one for every path
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank import FixedMarginClassifierCV
+    >>> from hullrank.datasets import make_ordinal
+    >>> from hullrank.plots import PathDisplay
+    >>> X, y = make_ordinal(100, 3, n_classes=3, random_state=0)
+    >>> display = PathDisplay.from_estimator(FixedMarginClassifierCV([0.1, 1.0, 10.0], cv=3).fit(X, y))
+    >>> len(display.lines_)
+    1
     """
 
     def __init__(self, *, paths: dict[str, Floats], chosen: tuple[float, float] | None, parameter: str = "C") -> None:

@@ -31,6 +31,16 @@ class ReliabilityDisplay:
     lines_ : list of the lines, one for every curve
     errors_ : dict of label to float
         The mean distance of predicted and observed, weighted by bin (expected calibration error).
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import ReliabilityDisplay
+    >>> P = [[0.8, 0.2], [0.8, 0.2], [0.2, 0.8], [0.2, 0.8]]
+    >>> display = ReliabilityDisplay.from_predictions([0, 0, 0, 1], P, n_bins=2)
+    >>> display.curves[0][:, :2].tolist()  # predicted and observed
+    [[0.2, 0.0], [0.8, 0.5]]
     """
 
     def __init__(self, *, curves: dict[Any, Floats]) -> None:

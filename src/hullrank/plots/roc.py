@@ -39,6 +39,15 @@ class RocDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib lines, one per edge
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import RocDisplay
+    >>> display = RocDisplay.from_predictions([0, 0, 1, 1, 2], [0.1, 0.5, 0.3, 0.9, 1.0])
+    >>> [(name, area) for name, _, _, area in display.curves]
+    [('0 < 1', 0.75), ('1 < 2', 1.0)]
     """
 
     def __init__(self, *, curves: list[Curve]) -> None:
