@@ -25,6 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "plain_docstrings",
+    "reference",
 ]
 exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py", "api/backreferences"]
 templates_path = ["_templates"]
