@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from hullrank.data import Samples
 from hullrank.order import OrderGraph
+from hullrank.problem.block_rows import Block, HeldBlocks
+from hullrank.problem.block_statement import BlockEvidence, BlockStatement
 from hullrank.problem.certificate import EPSILON, certify_intervals, charge_and_rise, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
 from hullrank.problem.rows import ArrayRows, centred_rows
+from hullrank.problem.sampling import draw
 from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
@@ -105,12 +108,23 @@ class IntervalStatement:
             lost = 0.0 if lost <= HARD_MARGIN_DIGITS + digits else float("inf")
         return self._penalty(point, s) + float(problem.linear @ theta) + lost
 
-    def grade(self, point: Point, evidence: Multipliers, scores: Floats | None = None) -> Grade:
+    def in_blocks(self, n_drawn: int) -> BlockStatement:
+        """The same statement over one block of rows, of which about ``n_drawn`` are drawn to begin with."""
+        samples, view = self.samples, self.view
+        return BlockStatement(
+            self.problem, HeldBlocks([Block(samples.X, samples.codes, samples.weights)]),
+            draw(samples, n_drawn, np.random.default_rng(0)), np.diff(samples.starts), view.mean, view.spread,
+            self.classes, self.order, room=len(samples.codes), cheap=True,
+        )  # fmt: skip
+
+    def grade(self, point: Point, evidence: Multipliers | BlockEvidence, scores: Floats | None = None) -> Grade:
         """Objective of the point, and the dual objective of the multipliers, repaired to be feasible.
 
         The lower bound is lowered by what the last digits of the scores may add to the charge: a row at its kink begins
         to pay.
         """
+        if isinstance(evidence, BlockEvidence):
+            return self.in_blocks(0).grade(point, evidence)
         s = self._checked_scores(point, scores)
         sorted_scores, digits = s[self.samples.rows], self._digits(point, s)
         lost, rounding = charge_and_rise(self.problem, self.layout, point.thresholds, sorted_scores, digits)

@@ -175,13 +175,17 @@ def quadratic_terms(scaled: ScaledProblem, paying: RowModel) -> Settled:
 
 
 def _model_minimum(scaled: ScaledProblem, paying: RowModel, point: Iterate, nothing: RowLayout) -> Iterate:
-    """The minimum of the quadratic model under the order constraints; without them where they do not bind."""
-    problem, terms = scaled.problem, quadratic_terms(scaled, paying)
+    """The minimum of the quadratic model under the order constraints."""
+    return quadratic_minimum(scaled.problem, quadratic_terms(scaled, paying), point, nothing)
+
+
+def quadratic_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, nothing: RowLayout) -> Iterate:
+    """The minimum of the penalty and a quadratic in (w, theta) under the order constraints, where these bind."""
     if not problem.l1 and (len(problem.up) == 0 or np.all(problem.order_gaps(point.theta) > problem.gap)):
         free = _free_minimum(problem, terms, point)
         if np.all(problem.order_gaps(free.theta) >= problem.gap):
             return free
-    empty = ArrayRows(np.empty((0, scaled.rows.n_features)))
+    empty = ArrayRows(np.empty((0, len(point.w))))
     return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3)
 
 
@@ -210,10 +214,10 @@ def _no_rows(scaled: ScaledProblem) -> RowLayout:
 
 def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Iterate, CertifiedPoint]:
     """From a warm start on samples of growing size, certified on all rows."""
-    from hullrank.solvers.settling import sample_sizes
+    from hullrank.solvers._block_levels import sample_sizes
 
     problem = scaled.problem
-    sizes = sample_sizes(scaled)
+    sizes = sample_sizes(scaled.size, len(problem.linear))
     every_row = problem.charge.smooth and scaled.n_samples * scaled.rows.n_features <= SMALL_COPY
     whole = scaled.copied() if every_row or not sizes else scaled
     rng = np.random.default_rng(0)
