@@ -108,6 +108,15 @@ class Survey:
     near: list[Near] = field(default_factory=list)
 
 
+def nothing_charged(problem: IntervalProblem, n_features: int) -> Survey:
+    """What a pass would find at 0 in a homogeneous problem: every row is at its kink and pays nothing."""
+    none = np.zeros(problem.n_groups)
+    return Survey(
+        Point(np.zeros(n_features), np.zeros(len(problem.linear))), Window(), 0.0, 0.0, 0.0, 0.0, 0.0, 0,
+        np.zeros(n_features), none, none, none, none,
+    )  # fmt: skip
+
+
 def survey(rows: BlockRows, frame: Frame, point: Point, window: Window) -> Survey:
     """One pass over all blocks."""
     sums = rows.sum(survey_block, frame, point.coef, point.thresholds, window)

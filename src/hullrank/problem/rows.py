@@ -98,7 +98,7 @@ class ArrayRows:
         n = self.n_features
         root = np.sqrt(d)
         step = max(256, BLOCK // max(n, 1))
-        if len(root) <= step and self.pick is None:
+        if len(root) <= step and self.pick is None and self.mean is None and self.scale == 1.0:
             Y = self.X * root[:, None]
             return Y.T @ Y
         H = np.zeros((n, n))

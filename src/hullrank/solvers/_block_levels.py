@@ -68,8 +68,10 @@ def settling_width(level: BlockStatement, iterate: Iterate) -> float:
     The error is measured by the spread of the scores or the margin, whichever is larger (in scaled units).
     """
     spread = float(np.std(level.view.scores(iterate.w)))
-    margin = abs(float(iterate.theta[-1])) if level.problem.has_rho else float(not level.problem.homogeneous)
-    if spread <= COLLAPSED * margin or spread == 0.0:
+    problem, margin = level.problem, 1.0
+    if problem.homogeneous:
+        margin = abs(float(iterate.theta[-1])) if problem.has_rho else 0.0
+    if spread <= COLLAPSED * max(margin, float(np.ptp(iterate.theta)) if problem.homogeneous else 0.0):
         return np.inf
     freedom = len(iterate.w) + len(iterate.theta)
     return CAUTION * float(np.sqrt(freedom / len(level.samples.codes))) * max(spread, margin)

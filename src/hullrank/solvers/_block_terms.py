@@ -34,11 +34,11 @@ class Units:
         self.price = 1.0 if problem.homogeneous else (self.f if problem.l1 else self.f**2)
         self.back = 1 / self.price
 
-    def ratio(self, w: Floats) -> float:
-        """A stated score over a scaled one."""
+    def ratio(self, iterate: Iterate) -> float:
+        """A stated score over a scaled one; in the unit ball weights have norm 1, unless thresholds dwarf them."""
         if not self.problem.homogeneous:
             return 1.0
-        norm = float(np.linalg.norm(w)) if self.ball else 0.0
+        norm = max(float(np.linalg.norm(iterate.w)), 1e-6 * float(np.ptp(iterate.theta))) if self.ball else 0.0
         return self.f / norm if norm > 0 else self.f**2
 
     def stated(self, iterate: Iterate) -> Point:
@@ -46,7 +46,7 @@ class Units:
 
         Thresholds lose their last bits, so that they stay what they are when a margin is added and taken away again.
         """
-        ratio = self.ratio(iterate.w)
+        ratio = self.ratio(iterate)
         coef, theta = iterate.w * (ratio / self.f), self.problem.raise_thresholds(iterate.theta) * ratio
         if self.mean is not None:
             theta[: self.problem.n_thresholds] += self.mean @ coef
@@ -67,7 +67,7 @@ class Units:
     def objective(self, iterate: Iterate, survey: Survey) -> float:
         """The objective of a surveyed iterate in scaled units."""
         problem = self.problem
-        charge = survey.charge * self.price / self.ratio(iterate.w)
+        charge = survey.charge * self.price / self.ratio(iterate)
         return problem.penalty.of(iterate.w) + float(problem.linear @ iterate.theta) + charge
 
 
@@ -101,7 +101,7 @@ def settled_terms(units: Units, survey: Survey, iterate: Iterate, near: NearRows
         by_sample = np.bincount(near.layout.row_sample, sign * alpha, near.layout.n_samples).astype(np.float64)
         pull = pull - near.rows.adjoint(by_sample)
         totals = totals - np.bincount(near.layout.row_group, alpha, problem.n_groups)
-    factor = units.price * units.ratio(w)
+    factor = units.price * units.ratio(iterate)
     H, T = survey.H * (factor / units.f**2), survey.weight * factor
     R = survey.weight_rows * (factor / units.f)
     by_threshold = problem.sum_by_threshold
@@ -148,5 +148,5 @@ def centred_beside(units: Units, survey: Survey, near: NearRows, layout: RowLayo
         return point.theta  # every threshold is met by a row whose multiplier is inside its box
     slopes = problem.flow(survey.totals * units.price)[: problem.n_thresholds]
     theta = centred_thresholds(problem, layout, near.rows.scores(point.w), point.theta, slopes)
-    reach = 0.5 * survey.window.width / units.ratio(point.w)
+    reach = 0.5 * survey.window.width / units.ratio(point)
     return theta if np.all(np.abs(theta - point.theta) <= reach) else point.theta

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from hullrank._progress import tell
 from hullrank.problem.block_statement import BlockEvidence, BlockStatement, no_rows
-from hullrank.problem.block_survey import Survey, Window
+from hullrank.problem.block_survey import Survey, Window, nothing_charged
 from hullrank.problem.certificate import Status, relative_gap
 from hullrank.problem.charges import Charge
 from hullrank.problem.settled_dual import settled_dual
 from hullrank.problem.statement import Grade, Point, Solution
 from hullrank.solvers._block_levels import levels, settling_width, solve_directly
 from hullrank.solvers._block_terms import Units, centred_beside, fetched, settled_terms, without_small_weights
+from hullrank.solvers._linear_system import SingularSystemError
 from hullrank.solvers.base import Options
 from hullrank.solvers.interior_point import Iterate, interior_point
 from hullrank.solvers.newton import quadratic_minimum
@@ -33,6 +34,7 @@ Floats = NDArray[np.float64]
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
 NARROWER = 8.0  # by how much a window shrinks from round to round
 WIDER = 64.0  # and by how much it grows where rows were settled wrongly
+MOST_FAILURES = 3  # after so many of them all rows are near their kink
 MOST_ROUNDS = 16
 ROUNDS_FROM_START = 5
 SOLUTION_CAUTION = 3.0  # a window around a known solution is this many times the error that its gap allows
@@ -70,7 +72,7 @@ class _Search:
     def __init__(self, statement: BlockStatement, options: Options) -> None:
         self.statement, self.options, self.units = statement, options, Units(statement)
         self.step = _Step(statement, self.units, options)
-        self.primal, self.best, self.best_iterate = np.inf, None, None
+        self.primal, self.best, self.best_iterate, self.failures = np.inf, None, None, 0
         self.grade, self.evidence, self.pending = None, None, None
 
     best: Survey | None
@@ -84,8 +86,6 @@ class _Search:
         status = self._rounds(first, most_rounds)
         assert self.best is not None
         assert self.evidence is not None
-        if self.statement.problem.homogeneous:
-            self._try_zero()
         evidence = replace(self.evidence, survey=self.best)
         name = NEWTON if self.statement.problem.charge.smooth else NAME
         return Solution(self.best.point, evidence, status, self.step.iterations, name)
@@ -110,16 +110,25 @@ class _Search:
         for before, level in pairwise(parts):
             if iterate.status is Status.INTERRUPTED:
                 break
-            width = settling_width(before, iterate)
-            fetch = problem.has_rho or np.isinf(width)
-            found = level.survey(units.stated(iterate), self._window(iterate, width, fetch, model=True))
-            iterate, _ = self.step(level, iterate, found, 1e-4, min(width, 1.0))
+            iterate = self._settled_once(level, iterate, settling_width(before, iterate))
         width = settling_width(parts[-1], iterate)
         if statement.cheap and problem.charge is Charge.HINGE and not problem.has_rho and np.isfinite(width):
             return _Round(iterate, width, np.inf)
         window = self._window(iterate, width, fetch=True, model=False)
         share = parts[-1].survey(units.stated(iterate), window).n_near / max(len(statement.samples.codes), 1)
         return _Round(iterate, width, share * statement.size.n_samples)
+
+    def _settled_once(self, level: BlockStatement, iterate: Iterate, width: float) -> Iterate:
+        """A Newton step on a sample with the hinge smoothed; where that has no answer, fetched rows are solved."""
+        smooth = not (self.statement.problem.has_rho or np.isinf(width))
+        for fetch in (False, True) if smooth else (True,):
+            window = self._window(iterate, width, fetch, model=True)
+            found = level.survey(self.units.stated(iterate), window)
+            try:
+                return self.step(level, iterate, found, 1e-4, min(width, 1.0))[0]
+            except SingularSystemError:
+                continue
+        return iterate
 
     def _rounds(self, now: _Round, most_rounds: int) -> Status:
         """Survey and solve in turns; where passes are cheap, a pass that may be the last does without the model."""
@@ -138,8 +147,12 @@ class _Search:
                     return Status.MAX_ITER
                 if lean and turn > 0 and not worse:
                     found = self._survey(now, model=True)
+                if worse and self.failures >= MOST_FAILURES:
+                    return Status.STALLED
                 bare = found.n_near == 0 and self.statement.problem.charge is Charge.HINGE  # a line has no minimum
-                now = self._other(now, found) if worse or bare else self._next(now, found)
+                settled = np.isfinite(found.window.width) or self.statement.problem.charge.smooth
+                now = self._other(now, found) if (worse and settled) or bare else self._next(now, found)
+                self.failures += worse
             except KeyboardInterrupt:
                 if self.best is None:
                     raise
@@ -152,7 +165,7 @@ class _Search:
         return self.statement.survey(self.units.stated(now.iterate), self._window(now.iterate, now.width, fetch, model))
 
     def _window(self, iterate: Iterate, width: float, fetch: bool, model: bool) -> Window:
-        return Window(width * self.units.ratio(iterate.w), fetch, model)
+        return Window(width * self.units.ratio(iterate), fetch, model)
 
     def _note(self, found: Survey, iterate: Iterate) -> bool:
         """Keep what is better: the point, or the lower bound; tells whether the point is worse than the best one."""
@@ -167,6 +180,8 @@ class _Search:
             new = BlockEvidence(self.units.back * iterate.order_multipliers, found, settled_dual(problem, found))
         graded = [(self._graded(each), each) for each in (new, self.evidence) if each is not None]
         self.grade, self.evidence = max(graded, key=lambda pair: np.nan_to_num(pair[0].dual, nan=-np.inf))
+        if problem.homogeneous:
+            self._try_zero()
         gap = relative_gap(self.grade.primal, self.grade.dual, self.grade.floor)
         tell(gap, lambda: self._report(found, primal, gap), self.options.verbose)
         return worse
@@ -190,9 +205,11 @@ class _Search:
 
     def _next(self, now: _Round, found: Survey) -> _Round:
         """Solve beside the sums of this pass; the next window is narrower."""
-        iterate, self.pending = self.step(
-            self.statement, now.iterate, found, self.options.tol, min(now.width, 1.0)
-        )
+        mu = min(now.width, 1.0)
+        try:
+            iterate, self.pending = self.step(self.statement, now.iterate, found, self.options.tol, mu)
+        except SingularSystemError:  # a threshold without a row near its kink: fetch them, or take in more
+            return _Round(now.iterate, now.width * (1.0 if np.isinf(now.expected) else 2.0), found.n_near)
         width = now.width / NARROWER
         if np.isinf(width):
             width = settling_width(self.statement, iterate)
@@ -202,8 +219,9 @@ class _Search:
         """From the best point once more: with a wider window if rows were settled, else a shorter step."""
         best = self.best_iterate
         assert best is not None
+        wider = WIDER * NARROWER**self.failures if self.failures + 1 < MOST_FAILURES else np.inf
         if found.window.fetch and not self.statement.problem.charge.smooth:
-            return _Round(best, now.width * WIDER, min((found.n_near + 1) * WIDER, self.statement.size.n_samples))
+            return _Round(best, now.width * wider, min((found.n_near + 1) * wider, self.statement.size.n_samples))
         w, theta = best.w + 0.25 * (now.iterate.w - best.w), best.theta + 0.25 * (now.iterate.theta - best.theta)
         return replace(now, iterate=replace(now.iterate, w=w, theta=theta))
 
@@ -217,13 +235,15 @@ class _Search:
         return bool(np.any(offsets[first] + offsets[partner] > 0))
 
     def _try_zero(self) -> None:
-        """Where a homogeneous problem has nothing better than 0, the point is 0."""
-        assert self.grade is not None
-        assert self.best is not None
-        if self.grade.primal < -1e-3 * self.grade.floor:
-            return
-        zero = Point(np.zeros_like(self.best.point.coef), np.zeros_like(self.best.point.thresholds))
-        self.best = self.statement.survey(zero)
+        """Where a homogeneous problem is proven to have nothing better than 0, the point is 0.
+
+        There all scores, thresholds and charges are 0, so that no pass is needed.
+        """
+        assert self.evidence is not None
+        zero = nothing_charged(self.statement.problem, self.statement.size.n_features)
+        grade = self.statement.grade(zero.point, replace(self.evidence, survey=zero))
+        if -grade.dual <= self.options.tol * grade.floor:
+            self.best, self.grade = zero, grade
 
 
 class _Step:
@@ -235,6 +255,7 @@ class _Step:
         linear = statement.problem.charge is Charge.HINGE
         # of the tolerance that solving the fetched rows may use up; of L1 the gap grows with what X'alpha exceeds 1
         self.share = 1e-6 if statement.problem.l1 else (0.3 if linear else 1e-3)
+        self.balance = 1e-6 if linear else 1e-9
         self.iterations = 0
 
     def __call__(
@@ -250,7 +271,7 @@ class _Step:
         if exact and near.layout.n_rows:
             point = interior_point(
                 problem, near.rows, layout, tol=tol * self.share, max_iter=self.options.max_iter,
-                settled=terms, start=iterate, mu=mu, unit=abs(units.objective(iterate, found)),
+                settled=terms, start=iterate, mu=mu, unit=self._unit(iterate, found), balance=self.balance,
                 verbose=self.options.verbose,
             )  # fmt: skip
         else:
@@ -266,3 +287,8 @@ class _Step:
                 point.multipliers,
             )  # fmt: skip
         return replace(point, iterations=self.iterations), evidence
+
+    def _unit(self, iterate: Iterate, found: Survey) -> float:
+        """The size of the objective; 0 (unknown) where a homogeneous problem has not come below 0 yet."""
+        value = self.units.objective(iterate, found)
+        return max(-value, 0.0) if self.units.problem.homogeneous else abs(value)

@@ -186,7 +186,7 @@ def quadratic_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, 
         if np.all(problem.order_gaps(free.theta) >= problem.gap):
             return free
     empty = ArrayRows(np.empty((0, len(point.w))))
-    return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3)
+    return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3, balance=1e-12)
 
 
 def _free_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate:
