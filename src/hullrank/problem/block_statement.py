@@ -105,9 +105,9 @@ class BlockStatement:
         """The scores of the drawn samples."""
         return np.asarray(self.samples.X @ point.coef).ravel()
 
-    def survey(self, point: Point, window: Window = Window()) -> Survey:
+    def survey(self, point: Point, window: Window | None = None) -> Survey:
         """One pass over all rows, as the model predicts them."""
-        return survey(self.rows, self.frame, point, window)
+        return survey(self.rows, self.frame, point, window or Window())
 
     def objective(self, point: Point, found: Survey) -> float:
         """The objective of a surveyed point; infinite where it breaks an order constraint."""

@@ -56,7 +56,7 @@ class Frame:
 
     def rows(self, X: Any) -> ArrayRows:
         """Rows of a block, centred; those far off are copied."""
-        return ArrayRows(X - self.mean) if self.is_far_off else ArrayRows(X, None, self.mean)
+        return ArrayRows(X - self.mean) if self.is_far_off else ArrayRows(X, None, self.mean, 1.0, self.spread)
 
 
 class Window(NamedTuple):

@@ -102,13 +102,19 @@ class ArrayRows:
             Y = self.X * root[:, None]
             return Y.T @ Y
         H = np.zeros((n, n))
+        mean, late = self.mean, np.zeros(n)
+        if mean is not None and self.pick is None and np.abs(mean).max(initial=0.0) < self.spread:
+            mean, late = None, mean  # rows about 0 lose no digits where the mean is taken out of their sum
         for low in range(0, len(root), step):
             Y, r = self.X[low : low + step], root[low : low + step]
             if self.pick is not None:
                 hot = np.flatnonzero(r)
                 Y, r = Y[hot], r[hot]
-            Y = (Y if self.mean is None else Y - self.mean) * r[:, None]
+            Y = (Y if mean is None else Y - mean) * r[:, None]
             H += Y.T @ Y
+        if late.any():
+            outer = np.outer(self.X.T @ d, late)
+            H += float(d.sum()) * np.outer(late, late) - outer - outer.T
         return H / self.scale**2 if self.scale != 1.0 else H
 
     def gram_operator(self, d: Floats) -> "GramOperator":

@@ -17,9 +17,10 @@ Floats = NDArray[np.float64]
 class SettledDual:
     """Multipliers alpha of many rows by their sums, and a direction in which a repair may move them.
 
-    Group g moves by tau_g times the room of its rows: alpha + tau * room stays feasible for |tau| < 1. Of the conjugates
-    that leaves cost_conjugate + tau * slope + tau^2 * bend, for a logistic charge as an upper bound: its conjugate has
-    the second derivative 1 / (a (1 - a)), and with room a (1 - a) this falls along the way by (1 - |tau|)^2 at most.
+    Group g moves by tau_g times the room of its rows: alpha + tau * room stays feasible for |tau| < 1. The conjugates
+    then sum to conjugate + tau * slope + tau^2 * bend; for a logistic charge that is an upper bound, once bend is
+    divided by (1 - |tau|)^2: its conjugate has the second derivative 1 / (a (1 - a)), and with room a (1 - a) this
+    product falls by no more than that factor along the way.
     ``pull`` is the sum of sign * alpha * x over all rows, ``room_rows`` sums room * x by group.
     """
 
@@ -59,9 +60,7 @@ def settled_dual(problem: IntervalProblem, survey: Survey) -> SettledDual:
         return SettledDual(survey.totals, survey.pull, np.zeros(problem.n_groups))
     if problem.charge is Charge.SQUARED_HINGE:  # alpha = 2 cost v moves as a whole, its conjugate is cost v^2
         squares = survey.conjugate
-        return SettledDual(
-            survey.totals, survey.pull, survey.totals, survey.pull_rows, squares, 2 * squares, squares
-        )
+        return SettledDual(survey.totals, survey.pull, survey.totals, survey.pull_rows, squares, 2 * squares, squares)
     return SettledDual(
         survey.totals, survey.pull, survey.weight, survey.weight_rows, survey.conjugate, survey.slope,
         survey.weight / 2, exact=False,

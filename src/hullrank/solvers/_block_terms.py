@@ -72,7 +72,7 @@ class Units:
 
 
 def fetched(statement: BlockStatement, survey: Survey, units: Units) -> NearRows:
-    """The rows near their kink of all blocks, bundle by bundle, in scaled units."""
+    """The rows near their kink of all blocks, bundle by bundle, in scaled units; the survey hands them over."""
     problem = statement.problem
     if not survey.near:
         return replace(no_rows(problem, statement.size.n_features), unit=units.f)
@@ -80,11 +80,19 @@ def fetched(statement: BlockStatement, survey: Survey, units: Units) -> NearRows
     cost = np.concatenate([near.cost for near in survey.near])
     order = np.argsort(bundle, kind="stable")
     parts = [near.X for near in survey.near]
+    survey.near.clear()
     if sp.issparse(parts[0]):
         rows = ArrayRows(sp.vstack(parts, format="csr")[order] / units.f)
     else:
-        X = np.concatenate(parts)[order]
-        rows = ArrayRows(X, None, units.mean, units.f).take(np.arange(len(order)))
+        X = np.empty((len(order), parts[0].shape[1]), order="F")  # by column, so that weighing rows runs along memory
+        place = np.argsort(order)
+        ends = np.cumsum([len(part) for part in parts])
+        for part, end in zip(parts, ends, strict=True):
+            X[place[end - len(part) : end]] = part
+        if units.mean is not None:
+            X -= units.mean
+        X /= units.f
+        rows = ArrayRows(X)
     length = np.bincount(bundle, minlength=len(problem.bundles))
     table, first_rows = bundle_table(problem, np.cumsum(length) - length, length)
     return NearRows(rows, RowLayout(table, first_rows, np.arange(len(order)), cost[order], len(order)), units.f)

@@ -83,7 +83,8 @@ class _Search:
 
     def run(self, first: _Round, most_rounds: int) -> Solution:
         """Rounds of surveying and solving from the first one on."""
-        status = self._rounds(first, most_rounds)
+        with np.errstate(all="ignore"):  # a point far off may overflow; it is then worse than the best one
+            status = self._rounds(first, most_rounds)
         assert self.best is not None
         assert self.evidence is not None
         evidence = replace(self.evidence, survey=self.best)

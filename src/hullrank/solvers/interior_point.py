@@ -85,7 +85,9 @@ def interior_point(
                 raise ZeroDivisionError
             safe = state.w, state.theta
             tell(state.relative_gap, state.report, verbose)
-            if state.close(tol, unit, balance) and (accept is None or accept(state.point(iteration), state.s[: state.m])):
+            if state.close(tol, unit, balance) and (
+                accept is None or accept(state.point(iteration), state.s[: state.m])
+            ):
                 status = Status.CONVERGED
                 break
             if iteration == max_iter or (iteration > 5 and step < 1e-10):
