@@ -102,7 +102,7 @@ class ArrayRows:
             Y = self.X * root[:, None]
             return Y.T @ Y
         H = np.zeros((n, n))
-        mean, late = self.mean, np.zeros(n)
+        mean, late = self.mean, None
         if mean is not None and self.pick is None and np.abs(mean).max(initial=0.0) < self.spread:
             mean, late = None, mean  # rows about 0 lose no digits where the mean is taken out of their sum
         for low in range(0, len(root), step):
@@ -112,7 +112,7 @@ class ArrayRows:
                 Y, r = Y[hot], r[hot]
             Y = (Y if mean is None else Y - mean) * r[:, None]
             H += Y.T @ Y
-        if late.any():
+        if late is not None:
             outer = np.outer(self.X.T @ d, late)
             H += float(d.sum()) * np.outer(late, late) - outer - outer.T
         return H / self.scale**2 if self.scale != 1.0 else H
