@@ -14,11 +14,29 @@ from hullrank.exceptions import MissingExtraError, TableError
 from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
 from hullrank.io.csv_style import Style
 from hullrank.io.csv_tables import read_csv
+from hullrank.io.parquet_parts import ParquetParts, in_parts
 
 
 @dataclass(frozen=True)
 class SparseTable:
-    """Rows of an SVMlight file: a CSR matrix, the target, and the queries if it has any."""
+    """Rows of an SVMlight file: a CSR matrix, the target, and the queries if it has any.
+
+    Parameters
+    ----------
+    X : scipy.sparse.csr_matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    qid : ndarray of shape (n_samples,), or None
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank.io import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.svmlight"
+    >>> _ = path.write_text("2 qid:1 1:0.5 3:1\\n0 qid:1 2:0.25\\n")
+    >>> table = read_table(path)
+    >>> table.X.shape, table.y.tolist(), table.qid.tolist()
+    ((2, 3), [2.0, 0.0], [1, 1])
+    """
 
     X: Any
     y: Any
@@ -35,6 +53,7 @@ def read_table(
     source : path or "-"
         The format follows from the first bytes, else from the ending of the name (``.gz`` aside). In CSV files the
         separator (comma, semicolon, tab or bar) follows from the first lines, and the cells of ``MISSING`` are missing.
+        A folder, or a pattern such as ``"grades/*.parquet"``, is all its Parquet files together.
     n_features : int, default=None
         Width of an SVMlight matrix; the largest index in the file if None.
     decimal : {".", ","}, default=None
@@ -43,6 +62,15 @@ def read_table(
     Returns
     -------
     table : polars.DataFrame, or SparseTable for SVMlight files
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank.io import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "shops.csv"
+    >>> _ = path.write_text("size;colour\\n1;red\\n;blue\\n")
+    >>> read_table(path).rows()
+    [(1, 'red'), (None, 'blue')]
     """
     return read_styled(source, n_features=n_features, decimal=decimal)[0]
 
@@ -51,6 +79,8 @@ def read_styled(
     source: str | Path, *, n_features: int | None = None, decimal: str | None = None, usual: str | None = None
 ) -> tuple[pl.DataFrame | SparseTable, Style | None]:
     """As `read_table`, and the style of a CSV file; ``usual`` is its decimal sign where no cell tells."""
+    if str(source) != "-" and in_parts(source):
+        return pl.concat(ParquetParts(source), how="vertical_relaxed"), None
     name = "standard input" if str(source) == "-" else str(source)
     style = None
     try:

@@ -124,8 +124,8 @@ def encode(raw: tuple[Any, Any, Any, Any], codes: dict[Any, int], factors: Float
         mine = np.array([codes[label] for label in labels.tolist()], dtype=np.intp)[inverse]
     except KeyError as error:
         raise HullrankError(
-            f"the source gave the label {error} that it did not give in its first pass; a block must have the same rows "
-            "whenever it is read"
+            f"the source gave the label {error}, which it did not give in its first pass; a block must have the same "
+            "rows whenever it is read"
         ) from None
     return Block(X, mine, weights * factors[mine])
 

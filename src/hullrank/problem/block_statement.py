@@ -14,9 +14,9 @@ from hullrank.problem.block_rows import BlockRows
 from hullrank.problem.block_survey import Frame, Survey, Window, survey
 from hullrank.problem.certificate import certify_intervals
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.layout import RowLayout, bundle_table, lay_out
+from hullrank.problem.layout import LENGTH, PARTNER_ROW, ROW, SLACK, START, RowLayout, bundle_table, lay_out
 from hullrank.problem.rows import ArrayRows
-from hullrank.problem.settled_dual import SettledDual, settled_dual
+from hullrank.problem.settled_dual import SettledDual
 from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
@@ -24,11 +24,23 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NearRows:
-    """Rows that were fetched, bundle by bundle: centred and divided by ``unit``, with the layout of their slacks."""
+    """Rows that were fetched, bundle by bundle: centred and divided by ``unit``, with the layout of their slacks.
+
+    ``number`` is where a row stands in its block.
+    """
 
     rows: ArrayRows
     layout: RowLayout
+    number: NDArray[np.intp]
     unit: float = 1.0
+
+    def spread(self, layout: RowLayout, place: NDArray[np.intp], multipliers: Floats, values: Floats) -> None:
+        """Write multipliers of the fetched rows into those of all rows of one block, laid out at ``place``."""
+        for mine, whole in zip(self.layout.table, layout.table, strict=True):
+            held = place[self.number[mine[SLACK] : mine[SLACK] + mine[LENGTH]]] - whole[START]
+            for side in (ROW, PARTNER_ROW):
+                if mine[side] >= 0:
+                    values[whole[side] + held] = multipliers[mine[side] : mine[side] + mine[LENGTH]]
 
 
 @dataclass(frozen=True)
@@ -36,13 +48,14 @@ class BlockEvidence:
     """A dual point of a statement in blocks.
 
     It consists of multipliers of fetched rows (over their cost), ``settled`` rows known by their sums, and multipliers
-    of the order constraints. Where ``settled`` is None, all rows have the multipliers that their charges have at the
-    point to be graded. ``survey`` is the last pass over all rows: it serves the grade, if that is of the same point.
+    of the order constraints. Settled rows have the multipliers that their charges have at ``settled_at``. ``survey`` is
+    the last pass over all rows: it serves the grade, if that is of the same point.
     """
 
     order: Floats
     survey: Survey
-    settled: SettledDual | None = None
+    settled: SettledDual
+    settled_at: Point
     near: NearRows | None = None
     multipliers: Floats | None = None
 
@@ -125,12 +138,11 @@ class BlockStatement:
         if not _same(point, found.point):
             found = self.survey(point)
         near = evidence.near or no_rows(problem, len(point.coef))
-        settled = evidence.settled or settled_dual(problem, found)
         graded = certify_intervals(
             problem, near.layout, np.array([found.least, found.largest]), problem.penalty.of(point.coef),
             lambda coef, pull: self._dual_penalty(near.unit * near.rows.adjoint(coef) + pull), point.thresholds,
             np.empty(0) if evidence.multipliers is None else evidence.multipliers, evidence.order, self._unit,
-            found.charge, settled,
+            found.charge, evidence.settled,
         )  # fmt: skip
         primal = self.objective(point, found)
         return Grade(primal, graded.dual - found.rise, graded.noise + found.rise, graded.floor, graded.residuals)
@@ -153,7 +165,7 @@ def no_rows(problem: IntervalProblem, n_features: int) -> NearRows:
     """No rows at all, with their layout."""
     none = np.zeros(len(problem.bundles), dtype=np.int64)
     layout = RowLayout(*bundle_table(problem, none, none), none[:0], np.empty(0), 0)
-    return NearRows(ArrayRows(np.empty((0, n_features))), layout)
+    return NearRows(ArrayRows(np.empty((0, n_features))), layout, none[:0].astype(np.intp))
 
 
 def _same(a: Point, b: Point) -> bool:

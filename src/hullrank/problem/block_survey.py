@@ -72,11 +72,12 @@ class Window(NamedTuple):
 
 
 class Near(NamedTuple):
-    """Rows near their kink: the bundle of every slack, the row of X, the cost of the slack."""
+    """Rows near their kink: the bundle of every slack, the row of X, the cost of the slack, the row's number."""
 
     bundle: NDArray[np.intp]
     X: Any
     cost: Floats
+    number: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def survey_block(block: Block, frame: Frame, coef: Floats, theta: Floats, window
     for low in range(0, len(block.codes), step):
         part = slice(low, low + step)
         piece = Block(block.X[part], block.codes[part], block.weights[part])
-        _survey_piece(piece, frame, point, window, sums, lines, group_rows, H)
+        _survey_piece(piece, low, frame, point, window, sums, lines, group_rows, H)
     sums["range"] = [(min(r[0] for r in sums["range"]), max(r[1] for r in sums["range"]))] if sums["range"] else []
     if frame.mean is not None and not frame.is_far_off:
         group_rows -= sums["per_group"][lines][:, :, None] * frame.mean
@@ -170,10 +171,10 @@ def _group_lines(charge: Charge, window: Window) -> NDArray[np.int64]:
 
 
 def _survey_piece(
-    block: Block, frame: Frame, point: Point, window: Window, sums: Sums, lines: NDArray[np.int64], group_rows: Floats,
-    H: Floats | None,
+    block: Block, low: int, frame: Frame, point: Point, window: Window, sums: Sums, lines: NDArray[np.int64],
+    group_rows: Floats, H: Floats | None,
 ) -> None:  # fmt: skip
-    """Add one piece to the sums."""
+    """Add one piece, which begins at row ``low`` of its block, to the sums."""
     from hullrank.problem import _block_loops
 
     problem = frame.problem
@@ -202,7 +203,7 @@ def _survey_piece(
         sample, slot = np.nonzero(near)
         if len(sample):
             bundle = frame.bundle_order[first[block.codes[sample]] + slot]
-            sums["near"].append(Near(bundle, X[sample], problem.cost * block.weights[sample]))
+            sums["near"].append(Near(bundle, X[sample], problem.cost * block.weights[sample], low + sample))
 
 
 def _add_group_rows(

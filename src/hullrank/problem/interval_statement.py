@@ -12,13 +12,14 @@ from hullrank.data import Samples
 from hullrank.order import OrderGraph
 from hullrank.problem.block_rows import Block, HeldBlocks
 from hullrank.problem.block_statement import BlockEvidence, BlockStatement
-from hullrank.problem.certificate import EPSILON, certify_intervals, charge_and_rise, total_charge
+from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, charge_and_rise, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, centred_rows
+from hullrank.problem.rows import ArrayRows, centred_rows, columns_of
 from hullrank.problem.sampling import draw
+from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
@@ -37,7 +38,8 @@ class IntervalStatement:
     """An interval problem over samples in the order of the data.
 
     ``positions`` are the samples' numbers in the data as given (samples without weight are left out), ``classes`` their
-    labels from lowest to highest, and ``space`` the space of a kernel's functions, or None for a linear score.
+    labels from lowest to highest, ``space`` the space of a kernel's functions, or None for a linear score, and
+    ``signs`` those that the weights of a linear score must have, or None.
     """
 
     problem: IntervalProblem
@@ -46,11 +48,18 @@ class IntervalStatement:
     classes: NDArray[Any]
     order: OrderGraph
     space: KernelSpace | None = None
+    signs: Signs | None = None
 
     @property
     def family(self) -> str:
         """Which solvers take it."""
+        if self.signs is not None:
+            return "signed intervals"
         return "intervals" if self.space is None else "kernel intervals"
+
+    def on_columns(self, columns: NDArray[np.intp]) -> "IntervalStatement":
+        """The problem without signs in which only the weights of some columns are not 0."""
+        return replace(self, samples=replace(self.samples, X=columns_of(self.samples.X, columns)), signs=None)
 
     @property
     def size(self) -> Size:
@@ -104,6 +113,8 @@ class IntervalStatement:
         digits = 8 * self._digits(point, s)
         if np.any(problem.order_gaps(theta) < problem.gap - digits):
             return float("inf")
+        if self.signs is not None and not self.signs.allow(point.coef):
+            return float("inf")
         if problem.charge is Charge.HARD:
             lost = 0.0 if lost <= HARD_MARGIN_DIGITS + digits else float("inf")
         return self._penalty(point, s) + float(problem.linear @ theta) + lost
@@ -129,11 +140,7 @@ class IntervalStatement:
         sorted_scores, digits = s[self.samples.rows], self._digits(point, s)
         lost, rounding = charge_and_rise(self.problem, self.layout, point.thresholds, sorted_scores, digits)
         primal = self._objective(point, s, lost)
-        graded = certify_intervals(
-            self.problem, self.layout, sorted_scores, self._penalty(point, s),
-            lambda coef: self._dual_penalty(coef, point, s), point.thresholds, evidence.rows, evidence.order,
-            self._unit, lost,
-        )  # fmt: skip
+        graded = self._certified(point, evidence, s, lost)
         if self.problem.charge is Charge.HARD:  # margins that are missed by a few digits lower the optimum
             rounding = 4 * (lost + 16 * digits) * abs(graded.dual)
         grade = Grade(primal, graded.dual - rounding, graded.noise + rounding, graded.floor, graded.residuals)
@@ -141,6 +148,38 @@ class IntervalStatement:
             return grade
         whole = grade.dual - self.space.remainder(self.problem.penalty, self._by_sample(graded.coef))
         return replace(grade, dual=whole, span_dual=grade.dual, span=self.space.span)
+
+    def by_row(self, evidence: Multipliers | BlockEvidence) -> Multipliers:
+        """The multipliers of all rows: a dual point over blocks knows those of settled rows by what settled them."""
+        if not isinstance(evidence, BlockEvidence):
+            return evidence
+        layout, problem = self.layout, self.problem
+        s = self.scores(evidence.settled_at)[self.samples.rows]
+        offsets = layout.spread(problem.offsets(evidence.settled_at.thresholds))
+        violation = offsets - layout.spread(problem.sign) * s[layout.row_sample]
+        if layout.shares_slacks:  # only the row that is violated more has a multiplier
+            largest = np.full(layout.n_slacks, -np.inf)
+            np.maximum.at(largest, layout.row_slack, violation)
+            violation = np.where(violation == largest[layout.row_slack], violation, -np.inf)
+        a = problem.charge.derivative(violation)
+        if evidence.near is not None and evidence.multipliers is not None:
+            place = np.empty(len(s), dtype=np.intp)
+            place[self.samples.rows] = np.arange(len(s))
+            evidence.near.spread(layout, place, evidence.multipliers, a)
+        return Multipliers(a, evidence.order)
+
+    def pull(self, point: Point, evidence: Multipliers) -> Floats:
+        """X'(sign alpha) by column: to which side, and how hard, the rows pull the weights of a linear score."""
+        s = self.scores(point)
+        lost = total_charge(self.problem, self.layout, point.thresholds, s[self.samples.rows])
+        return self._rows.adjoint(self._certified(point, evidence, s, lost).coef)
+
+    def _certified(self, point: Point, evidence: Multipliers, s: Floats, lost: float) -> CertifiedPoint:
+        return certify_intervals(
+            self.problem, self.layout, s[self.samples.rows], self._penalty(point, s),
+            lambda coef: self._dual_penalty(coef, point, s), point.thresholds, evidence.rows, evidence.order,
+            self._unit, lost,
+        )  # fmt: skip
 
     def _digits(self, point: Point, s: Floats) -> float:
         """How far rounding may move a score, about."""
@@ -178,7 +217,8 @@ class IntervalStatement:
         if self.space is None or self.space.has_coordinates:
             if self.view.spread == 0.0:  # all rows are equal, and coef sums to 0
                 return 0.0
-            return self.problem.penalty.dual_of(self._rows.adjoint(coef))
+            pull = self._rows.adjoint(coef)
+            return self.problem.penalty.dual_of(pull if self.signs is None else self.signs.nearest(pull))
         return self.space.dual_penalty(self.problem.penalty, self._by_sample(coef), point.coef, s)
 
     def _by_sample(self, coef: Floats) -> Floats:

@@ -20,6 +20,11 @@ FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyo
 BLOCK = 32768  # numbers in a block of rows that stays in cache
 
 
+def columns_of(X: Any, columns: NDArray[np.integer]) -> Any:
+    """Some columns of a matrix; one column of zeros where none is asked for, which no solver needs to know of."""
+    return X[:, columns] if len(columns) else X[:, :1] * 0.0
+
+
 class Rows(Protocol):
     """What a solver may ask of the rows x_i, i = 0..m-1."""
 
@@ -45,6 +50,10 @@ class Rows(Protocol):
 
     def take(self, positions: NDArray[np.integer]) -> "Rows":
         """The rows at the given positions, copied."""
+
+    @property
+    def columns(self) -> Floats | None:
+        """The columns of dense rows in memory as lines of a C-contiguous array, or None where there is none such."""
 
     def group_sums(self, layout: RowLayout) -> "GroupSums":
         """The map from values per row of the layout to (groups, columns): sums of values times the row's sample."""
@@ -74,6 +83,12 @@ class ArrayRows:
         """Number of rows."""
         return int(self.X.shape[0] if self.pick is None else len(self.pick))
 
+    @property
+    def columns(self) -> Floats | None:
+        """The columns, if they are stored as they are."""
+        plain = self.pick is None and self.mean is None and self.scale == 1.0
+        return self.X.T if plain and isinstance(self.X, np.ndarray) and self.X.flags.f_contiguous else None
+
     def scores(self, w: Floats) -> Floats:
         """Row products with w."""
         s = self.X @ (w / self.scale if self.scale != 1.0 else w)
@@ -102,9 +117,9 @@ class ArrayRows:
             Y = self.X * root[:, None]
             return Y.T @ Y
         H = np.zeros((n, n))
-        mean, late = self.mean, None
+        mean, late = self.mean, self.mean
         if mean is not None and self.pick is None and np.abs(mean).max(initial=0.0) < self.spread:
-            mean, late = None, mean  # rows about 0 lose no digits where the mean is taken out of their sum
+            mean = None  # rows about 0 lose no digits where the mean is taken out of their sum
         for low in range(0, len(root), step):
             Y, r = self.X[low : low + step], root[low : low + step]
             if self.pick is not None:
@@ -112,7 +127,7 @@ class ArrayRows:
                 Y, r = Y[hot], r[hot]
             Y = (Y if mean is None else Y - mean) * r[:, None]
             H += Y.T @ Y
-        if late is not None:
+        if mean is None and late is not None:
             outer = np.outer(self.X.T @ d, late)
             H += float(d.sum()) * np.outer(late, late) - outer - outer.T
         return H / self.scale**2 if self.scale != 1.0 else H

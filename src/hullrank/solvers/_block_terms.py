@@ -78,6 +78,7 @@ def fetched(statement: BlockStatement, survey: Survey, units: Units) -> NearRows
         return replace(no_rows(problem, statement.size.n_features), unit=units.f)
     bundle = np.concatenate([near.bundle for near in survey.near])
     cost = np.concatenate([near.cost for near in survey.near])
+    number = np.concatenate([near.number for near in survey.near])
     order = np.argsort(bundle, kind="stable")
     parts = [near.X for near in survey.near]
     survey.near.clear()
@@ -95,7 +96,8 @@ def fetched(statement: BlockStatement, survey: Survey, units: Units) -> NearRows
         rows = ArrayRows(X)
     length = np.bincount(bundle, minlength=len(problem.bundles))
     table, first_rows = bundle_table(problem, np.cumsum(length) - length, length)
-    return NearRows(rows, RowLayout(table, first_rows, np.arange(len(order)), cost[order], len(order)), units.f)
+    layout = RowLayout(table, first_rows, np.arange(len(order)), cost[order], len(order))
+    return NearRows(rows, layout, number[order], units.f)
 
 
 def settled_terms(units: Units, survey: Survey, iterate: Iterate, near: NearRows) -> Settled:

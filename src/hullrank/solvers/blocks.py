@@ -175,10 +175,10 @@ class _Search:
         worse = self.best is not None and not primal <= self.primal + 1e-12 * abs(self.primal)
         if self.best is None or primal < self.primal:
             self.primal, self.best, self.best_iterate = primal, found, iterate
-        if problem.charge is Charge.HINGE:
-            new = self.pending or BlockEvidence(iterate.order_multipliers, found, settled_dual(problem, found))
-        else:
-            new = BlockEvidence(self.units.back * iterate.order_multipliers, found, settled_dual(problem, found))
+        new = self.pending if problem.charge is Charge.HINGE else None
+        if new is None:
+            t = self.units.back * iterate.order_multipliers
+            new = BlockEvidence(t, found, settled_dual(problem, found), found.point)
         graded = [(self._graded(each), each) for each in (new, self.evidence) if each is not None]
         self.grade, self.evidence = max(graded, key=lambda pair: np.nan_to_num(pair[0].dual, nan=-np.inf))
         if problem.homogeneous:
@@ -284,7 +284,7 @@ class _Step:
         if exact and hinge:
             point = replace(point, theta=centred_beside(units, found, near, layout, point))
             evidence = BlockEvidence(
-                units.back * point.order_multipliers, found, settled_dual(statement.problem, found), near,
+                units.back * point.order_multipliers, found, settled_dual(statement.problem, found), found.point, near,
                 point.multipliers,
             )  # fmt: skip
         return replace(point, iterations=self.iterations), evidence
