@@ -1,4 +1,4 @@
-"""The linear estimators on Dask: the same parameters, problem and certificate, with the rows on the workers of a cluster.
+"""The linear estimators on Dask: the same parameters, problem and certificate, with the rows on a cluster's workers.
 
 Needs the extra ``dask`` (``pip install "hullrank[dask]"``).
 """
@@ -6,17 +6,17 @@ Needs the extra ``dask`` (``pip install "hullrank[dask]"``).
 from hullrank.exceptions import MissingExtraError
 
 try:
-    import dask.distributed
-except ImportError as error:
+    from hullrank.distributed.estimators import (
+        DaskConvexHullRanker,
+        DaskFixedMarginClassifier,
+        DaskNuMarginClassifier,
+        DaskSumOfMarginsClassifier,
+        DaskSwappedPairsRanker,
+    )
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] not in ("dask", "distributed"):
+        raise
     raise MissingExtraError("hullrank.distributed needs Dask: pip install 'hullrank[dask]'") from error
-
-from hullrank.distributed.estimators import (
-    DaskConvexHullRanker,
-    DaskFixedMarginClassifier,
-    DaskNuMarginClassifier,
-    DaskSumOfMarginsClassifier,
-    DaskSwappedPairsRanker,
-)
 
 __all__ = [
     "DaskConvexHullRanker",

@@ -97,16 +97,20 @@ def blocks_of(client: Client, X: Any, y: Any, sample_weight: Any, qid: Any) -> t
     return DaskBlocks(client, client.compute(lazy)), DaskSource(len(parts), names)
 
 
-def _parts(values: Any, name: str, like: Any, expected: int | None = None) -> list[Any]:
+def _parts(values: Any, name: str, like: Any, expected: int | None = None) -> Any:
     """The blocks of rows of a collection as delayed objects; those of y and the like stand beside those of X."""
     import dask.array as da
 
     if expected is not None and not hasattr(values, "to_delayed"):
         if not hasattr(like, "chunks") or np.isnan(like.chunks[0]).any():
-            raise HullrankError(f"{name} is in memory, and the sizes of the blocks of X are unknown; give {name} in Dask")
+            raise HullrankError(
+                f"{name} is in memory, and the sizes of the blocks of X are unknown; give {name} in Dask"
+            )
         values = da.from_array(np.asarray(values), chunks=(like.chunks[0],))
     if not hasattr(values, "to_delayed"):
-        raise HullrankError(f"{name} is a {type(values).__name__}; give a Dask array or data frame, or use the local estimator")
+        raise HullrankError(
+            f"{name} is a {type(values).__name__}; give a Dask array or data frame, or use the local estimator"
+        )
     if isinstance(values, da.Array):
         values = _in_rows(values, like)
     parts = np.asarray(values.to_delayed(), dtype=object).ravel().tolist()

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from dask.distributed import get_client
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from hullrank.distributed.blocks import blocks_of
 from hullrank.exceptions import HullrankError
@@ -17,19 +17,18 @@ from hullrank.models.margins import FixedMarginClassifier
 from hullrank.models.pairs import SwappedPairsRanker
 
 
-
 def on_dask(cls: Any) -> Any:
     """Give a class the parameters of the estimator that it stands for, and ``client``; and lazy predictions."""
     local = cls.local
     before = inspect.signature(local.__init__)
     client = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
 
-    def __init__(self: Any, *args: Any, client: Any = None, **parameters: Any) -> None:
+    def initialise(self: Any, *args: Any, client: Any = None, **parameters: Any) -> None:
         local.__init__(self, *args, **parameters)
         self.client = client
 
-    __init__.__signature__ = before.replace(parameters=[*before.parameters.values(), client])  # type: ignore[attr-defined]
-    cls.__init__ = __init__
+    vars(initialise)["__signature__"] = before.replace(parameters=[*before.parameters.values(), client])
+    cls.__init__ = initialise
     cls._parameter_constraints = {**local._parameter_constraints, "client": "no_validation"}
     for name in ("score_samples", "decision_function", "predict", "predict_class", "transform"):
         if hasattr(local, name):
@@ -53,7 +52,10 @@ def _lazy(name: str, method: Any) -> Any:
             return X.map_partitions(_answer, local, name).to_dask_array()
         return X.map_partitions(_answer, local, name, meta=(name, one.dtype))
 
-    answer.__name__, answer.__doc__ = name, f"{method.__doc__}\n\n        A Dask collection is answered lazily, by one.\n        "
+    answer.__name__, answer.__doc__ = (
+        name,
+        f"{method.__doc__}\n\n        A Dask collection is answered lazily, by one.\n        ",
+    )
     return answer
 
 
@@ -73,15 +75,15 @@ def _answer(part: Any, local: Any, name: str) -> Any:
     return found
 
 
-class OnDask:
+class OnDask(BaseEstimator):
     """What estimators on Dask share: a fit to blocks on the workers, and the way back to a local estimator."""
 
     local: Any
     client: Any
 
     @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Self:
-        """Fit to a Dask array or data frame; rows stay on the workers, of which none is needed to stay alive.
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, qid: Any = None) -> Self:
+        """Fit to a Dask array or data frame; rows stay on the workers, of which any may be lost.
 
         Parameters
         ----------
@@ -102,55 +104,73 @@ class OnDask:
             raise HullrankError(f"{type(self).__name__} takes no qid; it ranks all rows together")
         client = get_client() if self.client is None else self.client
         blocks, source = blocks_of(client, X, y, sample_weight, qid)
-        return self._fit_blocks(blocks, source, began)  # type: ignore[attr-defined, no-any-return]
+        learn: Any = self
+        return learn._fit_blocks(blocks, source, began)
 
     def to_local(self) -> Any:
         """The same model without Dask: an estimator with the same parameters and, once fitted, the same attributes."""
-        parameters = {name: value for name, value in self.get_params(deep=False).items() if name != "client"}  # type: ignore[attr-defined]
-        local = self.local(**{name: clone(value, safe=False) for name, value in parameters.items()})
-        own = set(self.get_params(deep=False))  # type: ignore[attr-defined]
-        vars(local).update({name: value for name, value in vars(self).items() if name not in own})
+        parameters = self.get_params(deep=False)
+        local = self.local(**_cloned(parameters))
+        vars(local).update({name: value for name, value in vars(self).items() if name not in parameters})
         return local
 
     def __sklearn_clone__(self) -> Any:
-        parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
-        client = parameters.pop("client")
-        return type(self)(**{name: clone(value, safe=False) for name, value in parameters.items()}, client=client)
+        return type(self)(**_cloned(self.get_params(deep=False)), client=self.client)
 
     def __getstate__(self) -> Any:
-        return {**super().__getstate__(), "client": None}  # type: ignore[misc]
+        return {**dict(super().__getstate__()), "client": None}  # a connection is not part of a model
+
+
+def _cloned(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the local estimator, cloned."""
+    return {name: clone(value, safe=False) for name, value in parameters.items() if name != "client"}
 
 
 @on_dask
 class DaskConvexHullRanker(OnDask, ConvexHullRanker):
-    """`hullrank.ConvexHullRanker` on Dask: the same parameters and attributes, and ``client`` (None: the current one)."""
+    """`hullrank.ConvexHullRanker` on a Dask cluster, with the same parameters and attributes.
+
+    ``client`` is the `distributed.Client` to use; None is the current one.
+    """
 
     local = ConvexHullRanker
 
 
 @on_dask
 class DaskFixedMarginClassifier(OnDask, FixedMarginClassifier):
-    """`hullrank.FixedMarginClassifier` on Dask: the same parameters and attributes, and ``client`` (None: the current)."""
+    """`hullrank.FixedMarginClassifier` on a Dask cluster, with the same parameters and attributes.
+
+    ``client`` is the `distributed.Client` to use; None is the current one.
+    """
 
     local = FixedMarginClassifier
 
 
 @on_dask
 class DaskNuMarginClassifier(OnDask, NuMarginClassifier):
-    """`hullrank.NuMarginClassifier` on Dask: the same parameters and attributes, and ``client`` (None: the current)."""
+    """`hullrank.NuMarginClassifier` on a Dask cluster, with the same parameters and attributes.
+
+    ``client`` is the `distributed.Client` to use; None is the current one.
+    """
 
     local = NuMarginClassifier
 
 
 @on_dask
 class DaskSumOfMarginsClassifier(OnDask, SumOfMarginsClassifier):
-    """`hullrank.SumOfMarginsClassifier` on Dask: the same parameters, attributes, and ``client`` (None: the current)."""
+    """`hullrank.SumOfMarginsClassifier` on a Dask cluster, with the same parameters and attributes.
+
+    ``client`` is the `distributed.Client` to use; None is the current one.
+    """
 
     local = SumOfMarginsClassifier
 
 
 @on_dask
 class DaskSwappedPairsRanker(OnDask, SwappedPairsRanker):
-    """`hullrank.SwappedPairsRanker` on Dask: the same parameters and attributes, and ``client`` (None: the current)."""
+    """`hullrank.SwappedPairsRanker` on a Dask cluster, with the same parameters and attributes.
+
+    ``client`` is the `distributed.Client` to use; None is the current one.
+    """
 
     local = SwappedPairsRanker

@@ -85,7 +85,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             )
         discrete = self._discrete and self.classes is None
         memory = int(getattr(source, "memory", None) or MEMORY)
-        found = first_pass(blocks, len(source), memory, discrete)
+        found = first_pass(blocks, len(source), memory if getattr(source, "gather", True) else 0, discrete)
         names = getattr(source, "feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = names
