@@ -21,14 +21,14 @@ from hullrank.data import (
     encode_labels,
 )
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
-from hullrank.models._block_samples import MEMORY, FirstPass, encode, first_pass
+from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass
 from hullrank.models._kernel import KernelMixin
 from hullrank.models._pair_blocks import refuse_beside_blocks
 from hullrank.models.base import ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source
 from hullrank.problem.block_statement import BlockStatement
-from hullrank.problem.certificate import Status
+from hullrank.problem.certificate import Certificate, Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
@@ -50,6 +50,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     _discrete: ClassVar[bool] = True  # whether labels must be grades rather than real numbers
     classes: Any
+    certificate_: Certificate
 
     @fitting
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -85,7 +86,12 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             )
         discrete = self._discrete and self.classes is None
         memory = int(getattr(source, "memory", None) or MEMORY)
+<<<<<<< HEAD
         found = first_pass(blocks, len(source), memory if getattr(source, "gather", True) else 0, discrete)
+=======
+        held = memory if getattr(source, "gathers", True) else 0
+        found = first_pass(blocks, len(source), held, discrete)
+>>>>>>> blocks
         names = getattr(source, "feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = names
@@ -117,7 +123,15 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         rows = blocks.map(encode, codes, factors, discrete)
         counts = np.array([found.counts[label] for label in items])
         return BlockStatement(
-            problem, rows, samples, counts, found.mean, found.spread, labels.classes, graph, max(room // 2, 1)
+            problem,
+            rows,
+            samples,
+            counts,
+            found.mean,
+            found.spread,
+            labels.classes,
+            graph,
+            room=max(room // 2, LEAST_ROOM, 20 * (found.n_features + len(problem.linear))),
         )
 
     def state(self, X: Any, y: Any, *, sample_weight: Any = None) -> IntervalStatement:

@@ -148,12 +148,13 @@ class _Search:
                     return Status.MAX_ITER
                 if lean and turn > 0 and not worse:
                     found = self._survey(now, model=True)
-                if worse and self.failures >= MOST_FAILURES:
+                if worse and self.failures >= MOST_FAILURES * (1 if self.statement.cheap else 2):
                     return Status.STALLED
                 bare = found.n_near == 0 and self.statement.problem.charge is Charge.HINGE  # a line has no minimum
-                settled = np.isfinite(found.window.width) or self.statement.problem.charge.smooth
-                now = self._other(now, found) if (worse and settled) or bare else self._next(now, found)
-                self.failures += worse
+                now = (
+                    self._other(now, found) if (worse and self._is_doubtful(found)) or bare else self._next(now, found)
+                )
+                self.failures += worse and found.window.fetch
             except KeyboardInterrupt:
                 if self.best is None:
                     raise
@@ -211,20 +212,36 @@ class _Search:
             iterate, self.pending = self.step(self.statement, now.iterate, found, self.options.tol, mu)
         except SingularSystemError:  # a threshold without a row near its kink: fetch them, or take in more
             return _Round(now.iterate, now.width * (1.0 if np.isinf(now.expected) else 2.0), found.n_near)
-        width = now.width / NARROWER
-        if np.isinf(width):
-            width = settling_width(self.statement, iterate)
-        return _Round(iterate, width, found.n_near / NARROWER)
+        if np.isinf(now.width):
+            return _Round(iterate, settling_width(self.statement, iterate), found.n_near / NARROWER)
+        narrower = NARROWER
+        if not (found.window.fetch or self.statement.cheap):  # fetch next as many rows as there is room for
+            narrower = float(np.clip(found.n_near / self.statement.room, 2.0, NARROWER))
+        return _Round(iterate, now.width / narrower, found.n_near / narrower)
 
     def _other(self, now: _Round, found: Survey) -> _Round:
-        """From the best point once more: with a wider window if rows were settled, else a shorter step."""
-        best = self.best_iterate
+        """From the best point once more: with a wider window if rows were settled, else a shorter step.
+
+        Where there is no room for the rows of a wider window, their kinks are smoothed over the last one.
+        """
+        best, statement = self.best_iterate, self.statement
         assert best is not None
-        wider = WIDER * NARROWER**self.failures if self.failures + 1 < MOST_FAILURES else np.inf
-        if found.window.fetch and not self.statement.problem.charge.smooth:
-            return _Round(best, now.width * wider, min((found.n_near + 1) * wider, self.statement.size.n_samples))
+        if found.window.fetch and not statement.problem.charge.smooth:
+            wider = WIDER * NARROWER**self.failures if self.failures + 1 < MOST_FAILURES else np.inf
+            expected = min((found.n_near + 1) * wider, float(statement.size.n_samples * len(statement.problem.bundles)))
+            if statement.cheap or statement.problem.has_rho or expected <= statement.room:
+                return _Round(best, now.width * wider, expected)
+            held = statement.room / (found.n_near + 1)
+            if held > 2 and self.failures < MOST_FAILURES:
+                return _Round(best, now.width * held, statement.room)
+            return _Round(best, now.width * NARROWER, np.inf)
         w, theta = best.w + 0.25 * (now.iterate.w - best.w), best.theta + 0.25 * (now.iterate.theta - best.theta)
         return replace(now, iterate=replace(now.iterate, w=w, theta=theta))
+
+    def _is_doubtful(self, found: Survey) -> bool:
+        """Whether a rising objective speaks against the last step: a smoothed hinge has another objective."""
+        hinge = self.statement.problem.charge is Charge.HINGE
+        return not hinge or (found.window.fetch and bool(np.isfinite(found.window.width)))
 
     def _is_crossed(self, iterate: Iterate) -> bool:
         """Whether rows that share a squared slack pay alike: how they split it shows in no sum over rows."""
