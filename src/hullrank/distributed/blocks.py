@@ -75,7 +75,7 @@ class DaskSource:
     n_blocks: int
     feature_names_in_: Any = None
     memory: int = _MEMORY
-    gather: bool = False
+    gathers: bool = False
 
     def __len__(self) -> int:
         return self.n_blocks

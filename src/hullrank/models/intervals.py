@@ -86,12 +86,8 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             )
         discrete = self._discrete and self.classes is None
         memory = int(getattr(source, "memory", None) or MEMORY)
-<<<<<<< HEAD
-        found = first_pass(blocks, len(source), memory if getattr(source, "gather", True) else 0, discrete)
-=======
         held = memory if getattr(source, "gathers", True) else 0
         found = first_pass(blocks, len(source), held, discrete)
->>>>>>> blocks
         names = getattr(source, "feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = names
