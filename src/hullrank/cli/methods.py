@@ -29,6 +29,13 @@ def is_slow(method: str) -> bool:
     return METHODS[method].estimator == "ExactRanker"
 
 
+def takes_blocks(method: str) -> bool:
+    """Whether the method can be fitted to rows that are read in blocks, as long as it has no kernel."""
+    from hullrank.models.intervals import IntervalEstimator
+
+    return issubclass(_class(method), IntervalEstimator)
+
+
 def takes(method: str, name: str) -> bool:
     """Whether the method's constructor or ``fit`` takes a parameter of that name."""
     estimator = _class(method)

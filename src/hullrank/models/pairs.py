@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
-from hullrank.models._constraints import KERNEL_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
+from hullrank.models._constraints import KERNEL_CONSTRAINTS, SIGN_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
 from hullrank.models._kernel import KernelMixin
 from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.problem.charges import LOSSES, charge_named
@@ -38,6 +38,7 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         "C": [positive()],
         "loss": [StrOptions(set(LOSSES))],
         **{name: KERNEL_CONSTRAINTS[name] for name in ("approximation", "kernel", "gamma", "degree", "coef0")},
+        **SIGN_CONSTRAINTS,
         **SOLVER_CONSTRAINTS,
     }
 
@@ -71,9 +72,10 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
                 f"the exact kernel problem factors a matrix of {X.shape[0]} rows (at most {GRAM_ROWS}); set "
                 f"approximation, for instance approximation={NYSTROEM_RANK}, to use that many samples as a basis"
             )
+        signs = self._signs(X.shape[1])
         space = self._space(X, weights, rows)
         part = X if len(rows) == X.shape[0] else X[rows]
-        return PairStatement(part, pairs, float(self.C), charge_named(self.loss), rows, space)
+        return PairStatement(part, pairs, float(self.C), charge_named(self.loss), rows, space, signs)
 
     def _restate(self, statement: PairStatement) -> PairStatement:
         """The same data (and kernel) with the C and the loss that the estimator has now."""
@@ -113,6 +115,9 @@ class SwappedPairsRanker(PairRanker):
         How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     query_weight : {"pairs", "equal"}, default="pairs"
         Whether every pair counts alike, or every query.
+    monotonic_cst : array-like of shape (n_features,) or dict, default=None
+        1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
+        others; a dict has names of features for keys. Linear scores only.
     approximation : int or "nystroem", default=None
         Number of samples (pivots of the kernel matrix) that span the solution; "nystroem" is 1000. The certificate then
         holds for the approximated kernel. None is exact, with a kernel for up to 20,000 samples.
@@ -173,6 +178,7 @@ class SwappedPairsRanker(PairRanker):
         *,
         loss: str = "hinge",
         query_weight: str = "pairs",
+        monotonic_cst: Any = None,
         approximation: int | str | None = None,
         kernel: Any = "linear",
         gamma: Any = "scale",
@@ -185,6 +191,7 @@ class SwappedPairsRanker(PairRanker):
         self.C = C
         self.loss = loss
         self.query_weight = query_weight
+        self.monotonic_cst = monotonic_cst
         self.approximation = approximation
         self.kernel = kernel
         self.gamma = gamma
@@ -254,7 +261,7 @@ class SampledPairsRanker(PairRanker):
         How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
-    approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
+    monotonic_cst, approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
         As for `SwappedPairsRanker`.
 
     Attributes
@@ -298,6 +305,7 @@ class SampledPairsRanker(PairRanker):
         C: float = 1.0,
         loss: str = "hinge",
         random_state: Any = None,
+        monotonic_cst: Any = None,
         approximation: int | str | None = None,
         kernel: Any = "linear",
         gamma: Any = "scale",
@@ -311,6 +319,7 @@ class SampledPairsRanker(PairRanker):
         self.C = C
         self.loss = loss
         self.random_state = random_state
+        self.monotonic_cst = monotonic_cst
         self.approximation = approximation
         self.kernel = kernel
         self.gamma = gamma

@@ -20,6 +20,11 @@ FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyo
 BLOCK = 32768  # numbers in a block of rows that stays in cache
 
 
+def columns_of(X: Any, columns: NDArray[np.integer]) -> Any:
+    """Some columns of a matrix; one column of zeros where none is asked for, which no solver needs to know of."""
+    return X[:, columns] if len(columns) else X[:, :1] * 0.0
+
+
 class Rows(Protocol):
     """What a solver may ask of the rows x_i, i = 0..m-1."""
 
