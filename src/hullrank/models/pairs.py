@@ -17,6 +17,7 @@ from hullrank.models._constraints import KERNEL_CONSTRAINTS, SIGN_CONSTRAINTS, S
 from hullrank.models._kernel import KernelMixin
 from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.problem.charges import LOSSES, charge_named
+from hullrank.problem.joined_pairs import check_pairs, joined_pairs, pair_accuracy
 from hullrank.problem.kernel_factor import NYSTROEM_RANK
 from hullrank.problem.pair_sets import Pairs
 from hullrank.problem.pair_statement import PairStatement
@@ -57,11 +58,12 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         check_is_fitted(self, "n_iter_")
         return Point(self._stored_coef(statement))
 
-    def _check(self, X: Any, y: Any, qid: Any) -> tuple[Any, Ints, Ints]:
-        """Rows, targets as codes, query codes."""
+    def _check(self, X: Any, y: Any, qid: Any, *, alone: bool = False) -> tuple[Any, Ints, Ints]:
+        """Rows, targets as codes (all 0 where rows stand ``alone``, without any), query codes."""
         fitted = hasattr(self, "n_iter_")
         X = self._check_gram(check_rows(self, X, reset=not fitted, sparse=self.kernel != "precomputed"))
-        codes = encode_labels(y, check_target(X, y)).codes
+        has_target = y is not None or not alone
+        codes = encode_labels(y, check_target(X, y)).codes if has_target else np.zeros(X.shape[0], np.int64)
         self._has_queries = qid is not None
         return X, codes, check_queries(qid, X.shape[0])
 
@@ -104,7 +106,8 @@ class SwappedPairsRanker(PairRanker):
     Minimises 1/2 |w|^2 + C * mean over pairs of charge(1 - (s_i - s_j)), where i has a higher target than j in the same
     query, s are the scores and charge(z) is max(0, z) or its square. A pair's weight in the mean is the product of its
     samples' weights. An evaluation takes O(m log m) for any number of distinct targets, and every fit ends with a
-    rigorous gap.
+    rigorous gap. Preferences between single rows (``fit(X, pairs=[(winner, loser), ...])``) are learned alone, or in
+    one problem with the targets.
 
     Parameters
     ----------
@@ -202,46 +205,82 @@ class SwappedPairsRanker(PairRanker):
         self.verbose = verbose
 
     @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, qid: Any = None, pairs: Any = None) -> Self:
         """Learn scores that order the samples (of every query) as y does; Ctrl-C keeps the best answer so far.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             For a precomputed kernel, the kernel values between all samples.
-        y : array-like of shape (n_samples,)
-            Targets, graded or real-valued; only their order matters.
+        y : array-like of shape (n_samples,), default=None
+            Targets, graded or real-valued; only their order matters. None where ``pairs`` are all that is known.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight is a repetition.
         qid : array-like of shape (n_samples,), default=None
             Query ids in any order and of any type; only pairs within a query count. None is one query.
+        pairs : array-like of shape (n_pairs, 2) or (n_pairs, 3), default=None
+            Preferences between rows of X, whatever their targets and queries: (winner, loser) by their numbers from 0,
+            or (winner, loser, weight); a pair without a weight counts as much as one that targets make. With
+            ``query_weight="equal"`` all of them together count as one query.
 
         Returns
         -------
         self : object
         """
         began = perf_counter()
-        self._learn(self.state(X, y, sample_weight=sample_weight, qid=qid), began)
+        self._learn(self.state(X, y, sample_weight=sample_weight, qid=qid, pairs=pairs), began)
         return self
 
-    def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> PairStatement:
+    def state(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, qid: Any = None, pairs: Any = None
+    ) -> PairStatement:
         """The problem that ``fit`` solves on these data, without solving it; a fitted model has its own gamma.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), default=None
         sample_weight : array-like of shape (n_samples,), default=None
         qid : array-like of shape (n_samples,), default=None
+        pairs : array-like of shape (n_pairs, 2) or (n_pairs, 3), default=None
 
         Returns
         -------
         statement : PairStatement
         """
-        X, codes, query = self._check(X, y, qid)
+        X, codes, query = self._check(X, y, qid, alone=pairs is not None)
         weights = check_weights(sample_weight, X)
         smooth = charge_named(self.loss).smooth
-        return self._statement(X, weights, *every_pair(codes, query, weights, self.query_weight, smooth=smooth))
+        if pairs is None:
+            return self._statement(X, weights, *every_pair(codes, query, weights, self.query_weight, smooth=smooth))
+        given = check_pairs(pairs, X.shape[0])
+        joined = joined_pairs(codes, query, weights, given, self.query_weight, smooth=smooth)
+        return self._statement(X, weights, *joined)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, qid: Any = None, pairs: Any = None) -> float:
+        """Pair accuracy: the share of the pairs with different targets (of one query), or of given pairs, ranked right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
+            A pair weighs the product of its samples' weights.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids; only pairs within a query count.
+        pairs : array-like of shape (n_pairs, 2) or (n_pairs, 3), default=None
+            Preferences (winner, loser) or (winner, loser, weight) to count instead of those of y.
+
+        Returns
+        -------
+        score : float in [0, 1]; NaN with a warning when no pair can be compared
+        """
+        if pairs is None:
+            return super().score(X, y, sample_weight, qid=qid)
+        if y is not None:
+            raise HullrankError("score counts the pairs of y, or those given; pass y=None beside pairs")
+        scores = self.predict(X)
+        return pair_accuracy(scores, *check_pairs(pairs, len(scores)), sample_weight)
 
 
 class SampledPairsRanker(PairRanker):
