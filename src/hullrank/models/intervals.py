@@ -84,7 +84,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         """
         labels, order, samples, positions = self._check_samples(X, y, sample_weight)
         signs = self._signs(samples.X.shape[1])
-        space = self._space(samples.X, samples.weights)
+        space = self._space(samples.X, samples.weights, ranks=(samples.codes, None) if order.is_total else None)
         problem = self._problem(order, samples, space)
         if space is not None and problem.l1:
             raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")

@@ -14,7 +14,7 @@ from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
 from hullrank.models._constraints import KERNEL_CONSTRAINTS, SIGN_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
-from hullrank.models._kernel import KernelMixin
+from hullrank.models._kernel import KernelMixin, Ranks
 from hullrank.models._pair_blocks import (
     check_look,
     checked_block,
@@ -76,7 +76,9 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         self._has_queries = qid is not None
         return X, codes, check_queries(qid, X.shape[0])
 
-    def _statement(self, X: Any, weights: Floats, rows: Ints, pairs: Pairs) -> PairStatement:
+    def _statement(
+        self, X: Any, weights: Floats, rows: Ints, pairs: Pairs, ranks: Ranks | None = None
+    ) -> PairStatement:
         """The problem over the pairs among ``rows`` of X; all rows count for gamma."""
         if self._has_kernel and self.approximation is None and X.shape[0] > GRAM_ROWS:
             raise HullrankError(
@@ -84,7 +86,7 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
                 f"approximation, for instance approximation={NYSTROEM_RANK}, to use that many samples as a basis"
             )
         signs = self._signs(X.shape[1])
-        space = self._space(X, weights, rows)
+        space = self._space(X, weights, rows, ranks)
         part = X if len(rows) == X.shape[0] else X[rows]
         return PairStatement(part, pairs, float(self.C), charge_named(self.loss), rows, space, signs)
 
@@ -135,8 +137,9 @@ class SwappedPairsRanker(PairRanker):
         holds for the approximated kernel. None is exact, with a kernel for up to 20,000 samples.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semidefinite kernel; a callable takes two matrices and returns the kernel values of their rows.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly, sigmoid and laplacian kernels, as in scikit-learn.
+    gamma : {"scale", "auto", "ard"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels, as in scikit-learn. "ard" learns one for every
+        column of an rbf kernel from the ranks of y, for data of which few columns matter.
     degree : int, default=3
         Degree of the poly kernel.
     coef0 : float, default=0.0
@@ -154,8 +157,8 @@ class SwappedPairsRanker(PairRanker):
         Weights of the linear score.
     support_, support_vectors_, dual_coef_, n_support_
         The samples that span a kernel solution: their numbers, rows, coefficients (as one row) and how many they are.
-    gamma_ : float
-        The number behind ``gamma``; kernels only.
+    gamma_ : float, or ndarray of shape (n_features,)
+        The number (with "ard" the numbers) behind ``gamma``; kernels only.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -292,10 +295,11 @@ class SwappedPairsRanker(PairRanker):
         weights = check_weights(sample_weight, X)
         smooth = charge_named(self.loss).smooth
         if pairs is None:
-            return self._statement(X, weights, *every_pair(codes, query, weights, self.query_weight, smooth=smooth))
+            made = every_pair(codes, query, weights, self.query_weight, smooth=smooth)
+            return self._statement(X, weights, *made, (codes, query))
         given = check_pairs(pairs, X.shape[0])
         joined = joined_pairs(codes, query, weights, given, self.query_weight, smooth=smooth)
-        return self._statement(X, weights, *joined)
+        return self._statement(X, weights, *joined, None if y is None else (codes, query))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, qid: Any = None, pairs: Any = None) -> float:
         """Pair accuracy: the share of the pairs with different targets (of one query), or of given pairs, ranked right.
