@@ -97,7 +97,9 @@ def test_onnx_has_the_lengths(tmp_path):
     export_onnx(model, tmp_path / "m.onnx")
     session = runtime.InferenceSession(str(tmp_path / "m.onnx"))
     name = session.get_inputs()[0].name
-    outputs = dict(zip([o.name for o in session.get_outputs()], session.run(None, {name: X.astype(np.float32)}), strict=True))
+    outputs = dict(
+        zip([o.name for o in session.get_outputs()], session.run(None, {name: X.astype(np.float32)}), strict=True)
+    )
     scores = next(value for key, value in outputs.items() if "score" in key)
     np.testing.assert_allclose(np.ravel(scores), model.score_samples(X.astype(np.float32)), rtol=1e-4, atol=1e-4)
 
