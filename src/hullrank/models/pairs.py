@@ -32,12 +32,14 @@ from hullrank.problem.pair_sets import Pairs
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.pairs import every_pair, random_pairs
 from hullrank.problem.statement import Point, certificate
+from hullrank.problem.top_pairs import ndcg_pairs
 from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_ROUNDS = 3  # in which pairs are weighted anew by NDCG; more change little
 GRAM_ROWS = 20_000  # rows up to which a kernel matrix is factored whole; it then takes 3.2 GB
 
 
@@ -132,6 +134,10 @@ class SwappedPairsRanker(PairRanker):
     monotonic_cst : array-like of shape (n_features,) or dict, default=None
         1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
         others; a dict has names of features for keys. Linear scores only.
+    pair_weight : {None, "ndcg"}, default=None
+        "ndcg" weighs every pair by what its swap would cost in NDCG at the scores of the round before (LambdaRank's
+        weights), so that the top of a list counts most; four rounds, each a convex problem with its certificate, the
+        first with equal queries. For grades, best with queries.
     approximation : int or "nystroem", default=None
         Number of samples (pivots of the kernel matrix) that span the solution; "nystroem" is 1000. The certificate then
         holds for the approximated kernel. None is exact, with a kernel for up to 20,000 samples.
@@ -157,6 +163,8 @@ class SwappedPairsRanker(PairRanker):
         Weights of the linear score.
     support_, support_vectors_, dual_coef_, n_support_
         The samples that span a kernel solution: their numbers, rows, coefficients (as one row) and how many they are.
+    weighting_scores_ : ndarray of shape (n_samples,)
+        Scores at which the pairs were weighted; only with ``pair_weight="ndcg"``.
     gamma_ : float, or ndarray of shape (n_features,)
         The number (with "ard" the numbers) behind ``gamma``; kernels only.
     n_iter_ : int
@@ -185,6 +193,7 @@ class SwappedPairsRanker(PairRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairRanker._parameter_constraints,
         "query_weight": [StrOptions({"pairs", "equal"})],
+        "pair_weight": [StrOptions({"ndcg"}), None],
     }
 
     def __init__(
@@ -193,6 +202,7 @@ class SwappedPairsRanker(PairRanker):
         *,
         loss: str = "hinge",
         query_weight: str = "pairs",
+        pair_weight: str | None = None,
         monotonic_cst: Any = None,
         approximation: int | str | None = None,
         kernel: Any = "linear",
@@ -206,6 +216,7 @@ class SwappedPairsRanker(PairRanker):
         self.C = C
         self.loss = loss
         self.query_weight = query_weight
+        self.pair_weight = pair_weight
         self.monotonic_cst = monotonic_cst
         self.approximation = approximation
         self.kernel = kernel
@@ -248,13 +259,19 @@ class SwappedPairsRanker(PairRanker):
             if pairs is not None:
                 raise HullrankError("pairs name rows by their numbers, which blocks do not have; pass X as one array")
             return self._fit_blocks(ReadBlocks(X), X, began)
-        self._learn(self.state(X, y, sample_weight=sample_weight, qid=qid, pairs=pairs), began)
+        given = {"sample_weight": sample_weight, "qid": qid, "pairs": pairs}
+        start = self._learn(self.state(X, y, **given), began)
+        for _ in range(_ROUNDS if self.pair_weight == "ndcg" else 0):
+            self.weighting_scores_ = self.score_samples(X)
+            start = self._learn(self.state(X, y, **given), began, start)
         return self
 
     def _fit_blocks(self, blocks: BlockRows, source: Any, began: float) -> Self:
         """Fit to rows in blocks: to all of them at once if a sample holds them, else by sums over the blocks."""
-        if self._has_kernel or self.monotonic_cst is not None:
-            raise HullrankError("rows in blocks are ranked by linear scores of any sign; leave out the other")
+        if self._has_kernel or self.monotonic_cst is not None or self.pair_weight is not None:
+            raise HullrankError(
+                "rows in blocks are ranked by linear scores of any sign over pairs of one weight; leave out the other"
+            )
         memory, names = getattr(source, "memory", None), getattr(source, "feature_names_in_", None)
         rows = blocks.map(checked_block)
         found = rows.sum(first_look, len(source), memory)
@@ -294,8 +311,15 @@ class SwappedPairsRanker(PairRanker):
         X, codes, query = self._check(X, y, qid, alone=pairs is not None)
         weights = check_weights(sample_weight, X)
         smooth = charge_named(self.loss).smooth
+        if self.pair_weight == "ndcg":
+            if pairs is not None:
+                raise HullrankError("pair_weight='ndcg' weighs the pairs that grades make; leave out pairs")
+            if hasattr(self, "weighting_scores_"):
+                top = ndcg_pairs(codes, query, weights, self.weighting_scores_)
+                return self._statement(X, weights, *top, (codes, query))
         if pairs is None:
-            made = every_pair(codes, query, weights, self.query_weight, smooth=smooth)
+            weighing = "equal" if self.pair_weight == "ndcg" else self.query_weight
+            made = every_pair(codes, query, weights, weighing, smooth=smooth)
             return self._statement(X, weights, *made, (codes, query))
         given = check_pairs(pairs, X.shape[0])
         joined = joined_pairs(codes, query, weights, given, self.query_weight, smooth=smooth)
