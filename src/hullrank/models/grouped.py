@@ -46,7 +46,8 @@ class GroupedIntervalEstimator(IntervalEstimator):
         self : object
         """
         began = perf_counter()
-        statement = self.state(X, y, sample_weight=sample_weight, groups=groups)
+        more = {} if groups is None else {"groups": groups}  # subclasses may state problems without groups
+        statement = self.state(X, y, sample_weight=sample_weight, **more)
         self._learn(statement, began, self._warm_start_for(statement))
         return self
 

@@ -5,6 +5,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -17,6 +18,7 @@ from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_rows, check_target, check_weights
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, UndefinedMetricWarning
 from hullrank.metrics import scoring_order, wmw_score
+from hullrank.models._constraints import LARGEST
 from hullrank.models.base import fitting
 from hullrank.problem.kernel_factor import basis_size
 from hullrank.problem.kernels import Gram, resolve_gamma
@@ -99,7 +101,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator],
-        "strength": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "strength": [Interval(Real, 0, LARGEST, closed="both"), StrOptions({"auto"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "graph": ["sparse matrix", "array-like", None],
     }
@@ -118,9 +120,9 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-        unlabeled : {array-like, data frame} of shape (n_unlabeled, n_features), default=None
+        unlabeled : {array-like, sparse matrix, data frame} of shape (n_unlabeled, n_features), default=None
             Rows whose label is not known.
         sample_weight, qid, groups : array-like of shape (n_samples,), default=None
             Of the labelled rows, where the estimator's ``fit`` takes them.
@@ -130,10 +132,10 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         self : object
         """
         self._check_inner()
-        rows = check_rows(self, X, reset=True, sparse=False)
+        rows = self._dense(X, reset=True)
         check_target(rows, y)
         weights = check_weights(sample_weight, rows)
-        others = np.empty((0, rows.shape[1])) if unlabeled is None else check_rows(self, unlabeled, sparse=False)
+        others = np.empty((0, rows.shape[1])) if unlabeled is None else self._dense(unlabeled)
         counted = weights > 0 if self.graph is None else np.ones(len(rows), dtype=bool)
         every, counts = np.concatenate([rows[counted], others]), np.append(weights[counted], np.ones(len(others)))
         if len(every) < 2:
@@ -247,15 +249,20 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
             pairs = wmw_score(y[test], scores, order=scoring_order(model, y[test]), ties="half")
             return float((pairs + model.score(left_out, y[test])) / 2)
 
+    def _dense(self, X: Any, *, reset: bool = False) -> Floats:
+        """Checked rows as an array: coordinates of rows and graph are dense anyway."""
+        rows = check_rows(self, X, reset=reset)
+        return rows.toarray() if sp.issparse(rows) else rows
+
     def _embedded(self, X: Any) -> Floats:
-        return self._mapped(check_rows(self, X, sparse=False))
+        return self._mapped(self._dense(X))
 
     def score_samples(self, X: Any) -> Floats:
         """Place every row of X, seen or new, on the score line; higher means ranked higher.
 
         Parameters
         ----------
-        X : {array-like, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
 
         Returns
         -------
@@ -269,7 +276,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
 
         Returns
         -------
@@ -294,7 +301,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         **metadata : dict
 
@@ -303,7 +310,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         statement : Statement
         """
         check_is_fitted(self)
-        return self.estimator_.state(self._learned(check_rows(self, X, sparse=False)), y, **metadata)
+        return self.estimator_.state(self._learned(self._dense(X)), y, **metadata)
 
     def candidate(self, statement: Any) -> Any:
         """The fitted attributes as a point of the stated problem.
@@ -329,7 +336,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         inner = get_tags(self.estimator)
         tags.estimator_type, tags.classifier_tags = inner.estimator_type, inner.classifier_tags
         tags.target_tags.required = True
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = True
         return tags
 
 
