@@ -11,8 +11,8 @@ from hullrank.plots.placement import bounds_of
 _WIDTH, _ROW, _LEFT = 560, 24, 120
 _LEGEND = 18  # height of the line that says what the marks mean
 _MOST = 30
-# The hues of viridis, a little lighter at the low end and darker at the high one: the same ramp must be seen on white and
-# on black. The report has it too (page/marks.js).
+# The hues of viridis, a little lighter at the low end and darker at the high one: the same ramp must be seen on white
+# and on black. The report has it too (page/marks.js).
 _STOPS = np.array([[108, 72, 168], [60, 104, 170], [33, 140, 141], [70, 172, 105], [150, 182, 50]])
 
 
