@@ -14,12 +14,14 @@ from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._linear_system import DENSE_LIMIT
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
+from hullrank.solvers.coordinate_descent import solve_by_coordinate_descent
 from hullrank.solvers.interior_point import Iterate, interior_point
 from hullrank.solvers.newton import solve_by_newton
 from hullrank.solvers.settling import sample_sizes, solve_by_settling, solve_from_start
 from hullrank.solvers.threshold_centres import centred_thresholds
 
 Floats = NDArray[np.float64]
+FEW_ROWS = 500  # of sparse rows: a matrix of all pairs of them is factored fast
 _INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that nothing separates the classes
 
 
@@ -64,9 +66,9 @@ def _ending(status: Status) -> Status:
 
 
 def _solve(solver: Solver, scaled: ScaledProblem, options: Options) -> tuple[Iterate, CertifiedPoint]:
-    """Run a solver; more columns than rows are first rotated away."""
+    """Run a solver; more columns than rows are first rotated away, unless it goes through the entries of the rows."""
     wide = scaled.rows.n_features > scaled.n_samples and scaled.n_samples <= DENSE_LIMIT and not scaled.problem.l1
-    if not wide:
+    if not wide or solver.sparse:
         return solver.solve(scaled, options.tol, options.max_iter)
     reduced, lift = scaled.in_row_space()
     point, certified = solver.solve(reduced, options.tol, options.max_iter)
@@ -151,8 +153,22 @@ def _settling_limits(statement: IntervalStatement | ScaledProblem) -> str | None
     return None
 
 
+def _sparse_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+    size = statement.size
+    if not statement.is_sparse:
+        return "coordinate descent goes through the stored entries of sparse rows, and these are dense"
+    if size.n_features <= DENSE_LIMIT or size.n_samples <= FEW_ROWS:
+        return "few columns or rows are solved faster by normal equations"
+    return None
+
+
 _linear = partial(Solver, family="intervals")
 register(
+    _linear(
+        "dual coordinate descent", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC),
+        solve=solve_by_coordinate_descent, penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False, sparse=True,
+        limits=_sparse_limits,
+    ),
     _linear(
         "interior point on unsettled rows", charges=(Charge.HINGE, Charge.SQUARED_HINGE), solve=solve_by_settling,
         penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_settling_limits,
