@@ -25,7 +25,8 @@ from hullrank.solvers.interior_point import Iterate
 Floats = NDArray[np.float64]
 SOFTNESS = 16.0  # sigma times the rows of a threshold; a larger one closes the flow faster, and slows the rows down
 SCALE = 10.0  # of weights under L1, at first; a larger one brings |z_j| to 1 faster, and slows the rows down
-BALANCE = 1.2  # ratio by which the scale follows whichever of the two is behind
+SOLVED = 0.03, 0.5  # the rows' part of the gap beside that of |z_j| <= 1 below and above which the scale grows and falls
+BALANCE = 1.1  # ratio by which it does
 SHARE = 0.5  # of a row's squared length that counts at least under L1: half of it never overshoots to a worse point
 PARTS = 10  # of a sweep, after each of which the order constraints have their turn
 SWEEPS = 5  # in an iteration
@@ -119,7 +120,10 @@ class _State:
         self.theta -= self.sigma * (problem.linear + problem.flow(sent) - problem.order_adjoint(self.t))
         if problem.l1:
             z, self.reference = self.z, self.w
-            self.scale *= BALANCE if self.beyond > self.loose else 1 / BALANCE
+            if self.loose > SOLVED[1] * self.beyond:
+                self.scale /= BALANCE
+            elif self.loose < SOLVED[0] * self.beyond:
+                self.scale *= BALANCE
             self.u = self.reference + self.scale * z
 
     @property
