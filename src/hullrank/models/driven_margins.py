@@ -33,6 +33,9 @@ class NuMarginClassifier(MarginClassifier):
         Between the value below which the ranking collapses and the largest feasible one; "auto" is their middle.
     classes : sequence of labels, default=None
         The classes from lowest to highest, where y does not say it itself.
+    monotonic_cst : array-like of shape (n_features,) or dict, default=None
+        1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
+        others; a dict has names of features for keys. Linear scores only.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -97,6 +100,7 @@ class NuMarginClassifier(MarginClassifier):
         nu: float | str = "auto",
         *,
         classes: Any = None,
+        monotonic_cst: Any = None,
         kernel: Any = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -109,6 +113,7 @@ class NuMarginClassifier(MarginClassifier):
     ) -> None:
         self.nu = nu
         self.classes = classes
+        self.monotonic_cst = monotonic_cst
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -156,10 +161,17 @@ class NuMarginClassifier(MarginClassifier):
 
     def _range(self, samples: Samples, space: KernelSpace | None) -> tuple[float, float]:
         """Where the ranking begins, and the largest feasible nu."""
-        features = self._few_coordinates(samples, space)
-        drive = collapse_drive(nu_margin_problem(samples.n_classes, 1.0, 1.0), features) if features else 0.0
+        drive = _collapse_drive(self, nu_margin_problem(samples.n_classes, 1.0, 1.0), samples, space)
         high = self._largest(samples)
         return min(drive / _row_weight(samples), high), high
+
+
+def _collapse_drive(
+    model: MarginClassifier, problem: IntervalProblem, samples: Samples, space: KernelSpace | None
+) -> float:
+    """The drive up to which w = 0 is optimal; 0 where a kernel's space has too many dimensions to matter."""
+    features = model._few_coordinates(samples, space)
+    return collapse_drive(problem, features, model._signs(samples.X.shape[1])) if features else 0.0
 
 
 def _advice(span: str, low: float, high: float) -> str:
@@ -191,6 +203,9 @@ class SumOfMarginsClassifier(MarginClassifier):
         is min(2 Cmin, sqrt(Cmin Cmax)). Small C makes inner classes vanish.
     classes : sequence of labels, default=None
         The classes from lowest to highest, where y does not say it itself.
+    monotonic_cst : array-like of shape (n_features,) or dict, default=None
+        1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
+        others; a dict has names of features for keys. Linear scores only.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -255,6 +270,7 @@ class SumOfMarginsClassifier(MarginClassifier):
         C: float | str = "auto",
         *,
         classes: Any = None,
+        monotonic_cst: Any = None,
         kernel: Any = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -267,6 +283,7 @@ class SumOfMarginsClassifier(MarginClassifier):
     ) -> None:
         self.C = C
         self.classes = classes
+        self.monotonic_cst = monotonic_cst
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -323,6 +340,5 @@ class SumOfMarginsClassifier(MarginClassifier):
         return 1 / unbounded_drive(sum_of_margins_problem(samples.n_classes, 1.0), samples)
 
     def _largest(self, samples: Samples, space: KernelSpace | None) -> float:
-        features = self._few_coordinates(samples, space)
-        drive = collapse_drive(sum_of_margins_problem(samples.n_classes, 1.0), features) if features else 0.0
+        drive = _collapse_drive(self, sum_of_margins_problem(samples.n_classes, 1.0), samples, space)
         return 1 / drive if drive > 0 else float("inf")
