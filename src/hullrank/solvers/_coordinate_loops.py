@@ -13,9 +13,9 @@ Array = Any
 
 @njit(**INNER)
 def _logistic_multiplier(v: float, stiffness: float, a: float) -> Any:
-    """The root x of log(x / (1 - x)) + stiffness * (x - a) = v, by Newton's method on z = log(x / (1 - x)) in a bracket.
+    """The root x of log(x / (1 - x)) + stiffness * (x - a) = v, by Newton's method in a bracket.
 
-    The left side has slopes between 1 and 1 + stiffness / 4 in z.
+    The unknown is z = log(x / (1 - x)), in which the left side has slopes between 1 and 1 + stiffness / 4.
     """
     low, high = v - stiffness * (1.0 - a), v + stiffness * a
     z = min(max(v, low), high)
@@ -61,9 +61,9 @@ def sweep(
     Sample k is row pick[k] of the stored entries times ``inverse``; ``squares`` are the samples' |x|^2, and class c has
     the bundles bundles[first[c]:first[c + 1]]. groups = (sign, offset). With every multiplier move its parts of
     u = scale * sum sign alpha x, whose entries beyond ``soft`` are the weights, and of theta, which follows the flow by
-    ``sigma``; ``rho`` is the place of the margin rho in theta, or -1. The curvature along a row counts the columns whose
-    weight is not 0, and at least the ``share`` of all. Adds to totals = (charge, complementarity) what the rows paid
-    when they were visited.
+    ``sigma``; ``rho`` is the place of the margin rho in theta, or -1. The curvature along a row counts the columns
+    whose weight is not 0, and at least the ``share`` of all. Adds to totals = (charge, complementarity) what the rows
+    paid when they were visited.
     """
     for visit in range(len(order)):
         k = order[visit]

@@ -29,7 +29,8 @@ class Solver:
 
     ``family`` is the kind of problem: "intervals" (class-based, linear), "kernel intervals", "pairs", "relaxation" or
     "exact"; the last two have no ``charges`` to choose from. ``shared_slacks`` tells whether two rows may share a
-    slack, ``sparse`` whether the solver is for sparse rows with many columns. ``limits`` adds what sizes it is meant for: None, or the reason against.
+    slack, ``sparse`` whether the solver is for sparse rows with many columns. ``limits`` adds what sizes it is meant
+    for: None, or the reason against.
     """
 
     name: str

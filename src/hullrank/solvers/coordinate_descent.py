@@ -24,11 +24,18 @@ from hullrank.solvers.interior_point import Iterate
 
 Floats = NDArray[np.float64]
 SOFTNESS = 16.0  # sigma times the rows of a threshold; a larger one closes the flow faster, and slows the rows down
+LEAST_SOFTNESS = 0.3
+TIED = (
+    80.0  # softness times the thresholds, where order constraints tie them: many move the slower, the stiffer they are
+)
 SCALE = 10.0  # of weights under L1, at first; a larger one brings |z_j| to 1 faster, and slows the rows down
-SOLVED = 0.03, 0.5  # the rows' part of the gap beside that of |z_j| <= 1 below and above which the scale grows and falls
+SOLVED = (
+    0.03,
+    0.5,
+)  # the rows' part of the gap beside that of |z_j| <= 1 below and above which the scale grows and falls
 BALANCE = 1.1  # ratio by which it does
 SHARE = 0.5  # of a row's squared length that counts at least under L1: half of it never overshoots to a worse point
-PARTS = 10  # of a sweep, after each of which the order constraints have their turn
+PARTS = 10, 50  # of a sweep, after each of which the order constraints have their turn: as many as these within limits
 SWEEPS = 5  # in an iteration
 HOPE = 4.0  # a certificate is asked for where the gap as a sweep met it is at most this many times the tolerance
 
@@ -67,8 +74,10 @@ class _State:
         self.first = np.searchsorted(home[self.bundles], np.arange(len(scaled.starts)))
         self.sizes = np.diff(layout.group_starts)
         per_threshold = np.bincount(problem.threshold, self.sizes, problem.n_thresholds)
-        self.sigma = SOFTNESS / np.maximum(np.append(per_threshold, [layout.n_rows] * problem.has_rho), 1.0)
-        self.theta = problem.raise_thresholds(np.zeros(len(problem.linear))) - self.sigma * problem.linear
+        softness = max(min(SOFTNESS, TIED / len(problem.linear)), LEAST_SOFTNESS) if len(problem.up) else SOFTNESS
+        self.sigma = softness / np.maximum(np.append(per_threshold, [layout.n_rows] * problem.has_rho), 1.0)
+        theta = problem.raise_thresholds(np.zeros(len(problem.linear)))
+        self.theta = theta - theta.mean() - self.sigma * problem.linear
         self.scale = SCALE if problem.l1 else 1.0
         self.reference = np.zeros(scaled.rows.n_features)
         self.u = self.reference.copy()
@@ -94,7 +103,7 @@ class _State:
         rho = problem.n_thresholds if problem.has_rho else -1
         soft, share = (self.scale, SHARE) if problem.l1 else (0.0, 1.0)
         self.totals[:] = 0.0
-        for part in np.array_split(order, PARTS):
+        for part in np.array_split(order, np.clip(len(problem.up), *PARTS)):
             self.loops.sweep(
                 entries.values, entries.columns, entries.starts, entries.pick, 1 / entries.scale, part, self.classes,
                 self.bundles, self.first, layout.table, groups, problem.threshold, rho, problem.charge.code,

@@ -22,6 +22,7 @@ from hullrank.solvers.threshold_centres import centred_thresholds
 
 Floats = NDArray[np.float64]
 FEW_ROWS = 500  # of sparse rows: a matrix of all pairs of them is factored fast
+MOST_GROUP_SUMS = 50_000_000  # numbers in the sums of all groups' rows
 _INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that nothing separates the classes
 
 
@@ -145,6 +146,21 @@ def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:
 def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     if statement.problem.charge is Charge.SQUARED_HINGE and statement.size.n_samples <= DENSE_LIMIT:
         return "few rows are solved faster by the interior-point method"
+    return _group_limits(statement)
+
+
+def _group_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+    """Normal equations need the sum of every group's rows, which are dense."""
+    size, n_groups = statement.size, statement.problem.n_groups
+    if not statement.is_sparse or size.n_features <= DENSE_LIMIT or size.n_samples <= DENSE_LIMIT:
+        return None
+    if n_groups * size.n_features > MOST_GROUP_SUMS:
+        return (
+            f"normal equations would hold dense sums of {n_groups} groups of rows in {size.n_features} columns; use "
+            "fewer classes or columns, or a problem that coordinate descent takes (finite C, intervals='proper')"
+        )
+    if REGISTRY["dual coordinate descent"].refuses(statement) is None:
+        return "conjugate gradients take long on so many sparse rows, which coordinate descent solves"
     return None
 
 
@@ -169,8 +185,8 @@ _linear = partial(Solver, family="intervals")
 register(
     _linear(
         "dual coordinate descent", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC),
-        solve=solve_by_coordinate_descent, penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False, sparse=True,
-        limits=_sparse_limits,
+        solve=solve_by_coordinate_descent, penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False,
+        sparse=True, limits=_sparse_limits,
     ),
     _linear(
         "interior point on unsettled rows", charges=(Charge.HINGE, Charge.SQUARED_HINGE), solve=solve_by_settling,
@@ -182,6 +198,6 @@ register(
     ),
     _linear(
         "interior point", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.HARD), solve=_solve_by_interior_point,
-        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1),
+        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_group_limits,
     ),
 )  # fmt: skip
