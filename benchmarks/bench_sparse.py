@@ -3,8 +3,8 @@
     python benchmarks/bench_sparse.py [--quick]
 
 Rows are text-like: 50 entries a row, columns of Zipf's frequencies, weighed by rarity and of length 1, five grades. The
-whole run has 200,000 rows and 1,000,000 columns (20,000 x 100,000 for the L1 penalty, where LinearSVC takes minutes), the
-quick one a tenth of both. Times are CPU seconds of one run. LinearSVC fits one classifier for each of the five grades,
+whole run has 200,000 rows and 1,000,000 columns (20,000 x 100,000 under L1, where LinearSVC takes minutes), the quick
+one a tenth of both. Times are CPU seconds of one run. LinearSVC fits one classifier for each of the five grades,
 with its own default tolerance; ours reach a certified relative gap of 1e-3.
 """
 

@@ -7,8 +7,8 @@ following every move, and after each sweep the reference moves to the thresholds
 of X is touched, and nothing dense is made beyond vectors of the columns.
 
 With the L1 penalty the weights have a reference too: w_j = reference_j + scale * z_j, z = X'(sign alpha), moved towards
-0 by ``scale``, which makes exact zeros. The reference moves until |z_j| <= 1. Yu, Huang and Lin (2011) treat the logistic
-charge, whose step is the root of an equation in one unknown.
+0 by ``scale``, which makes exact zeros. The reference moves until |z_j| <= 1. Yu, Huang and Lin (2011) treat the
+logistic charge, whose step is the root of an equation in one unknown.
 """
 
 from dataclasses import replace
@@ -25,14 +25,9 @@ from hullrank.solvers.interior_point import Iterate
 Floats = NDArray[np.float64]
 SOFTNESS = 16.0  # sigma times the rows of a threshold; a larger one closes the flow faster, and slows the rows down
 LEAST_SOFTNESS = 0.3
-TIED = (
-    80.0  # softness times the thresholds, where order constraints tie them: many move the slower, the stiffer they are
-)
+TIED = 80.0  # softness times the thresholds where order constraints tie them: long stiff chains move slowly
 SCALE = 10.0  # of weights under L1, at first; a larger one brings |z_j| to 1 faster, and slows the rows down
-SOLVED = (
-    0.03,
-    0.5,
-)  # the rows' part of the gap beside that of |z_j| <= 1 below and above which the scale grows and falls
+SOLVED = 0.03, 0.5  # the scale grows and falls where the rows' part of the gap is below and above these of the other
 BALANCE = 1.1  # ratio by which it does
 SHARE = 0.5  # of a row's squared length that counts at least under L1: half of it never overshoots to a worse point
 PARTS = 10, 50  # of a sweep, after each of which the order constraints have their turn: as many as these within limits
@@ -44,9 +39,9 @@ def solve_by_coordinate_descent(scaled: ScaledProblem, tol: float, max_iter: int
     """Sweep over all rows in random order until the certificate agrees; an interrupt ends it at the last point."""
     state, best = _State(scaled), Best(scaled, tol)
     rng = np.random.default_rng(0)
-    status, sweep = Status.MAX_ITER, 0
+    status = Status.MAX_ITER
     try:
-        for sweep in range(1, SWEEPS * max_iter + 1):
+        for _ in range(SWEEPS * max_iter):
             state.sweep(rng.permutation(scaled.n_samples))
             tell(state.relative_gap, state.report, scaled.verbose)
             if state.relative_gap <= HOPE * tol and best(state.point()):
@@ -55,7 +50,7 @@ def solve_by_coordinate_descent(scaled: ScaledProblem, tol: float, max_iter: int
             state.move_references()
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    return best.result(replace(state.point(), iterations=-(-sweep // SWEEPS), status=status))
+    return best.result(replace(state.point(), iterations=-(-state.n_sweeps // SWEEPS), status=status))
 
 
 class _State:
