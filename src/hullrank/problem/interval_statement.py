@@ -70,6 +70,11 @@ class IntervalStatement:
         return Size(len(self.samples.codes), self.samples.X.shape[1], self.samples.n_classes)
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are sparse, and so is the score's way through them."""
+        return self.space is None and sp.issparse(self.samples.X)
+
+    @property
     def n_order_constraints(self) -> int:
         """Pairs of samples of different classes (of one group)."""
         return self.samples.n_order_constraints if self.blocks is None else self.blocks.pairs_within(self.samples)

@@ -52,6 +52,11 @@ class ScaledProblem:
         """Samples, columns and classes."""
         return Size(len(self.prices), self.rows.n_features, len(self.starts) - 1)
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are sparse."""
+        return sp.issparse(self.rows.X)
+
     def certify(self, point: Iterate, scores: Floats | None = None) -> CertifiedPoint:
         """Grade a point."""
         penalty = self.problem.penalty
