@@ -14,6 +14,7 @@ from hullrank.exceptions import HullrankError, LabelError
 from hullrank.models.base import fitting
 from hullrank.models.intervals import IntervalEstimator
 from hullrank.order import OrderGraph
+from hullrank.problem.block_rows import ReadBlocks, is_source, refuse_beside_blocks
 from hullrank.problem.blocks import Blocks, order_among, side_by_side, split_into_blocks
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
@@ -27,12 +28,13 @@ class GroupedIntervalEstimator(IntervalEstimator):
     """An interval estimator whose ``fit`` takes groups: the statement is one problem for every group, side by side."""
 
     @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn the score and the place of every class; Ctrl-C keeps the best answer so far.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features), or Blocks
+            `hullrank.io.Blocks` have targets and weights of their own, and no groups.
         y : array-like of shape (n_samples,)
             Labels or numbers; equal values form a class.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -46,6 +48,9 @@ class GroupedIntervalEstimator(IntervalEstimator):
         self : object
         """
         began = perf_counter()
+        if is_source(X):
+            refuse_beside_blocks(y=y, sample_weight=sample_weight, groups=groups)
+            return self._fit_blocks(ReadBlocks(X), X, began)
         more = {} if groups is None else {"groups": groups}  # subclasses may state problems without groups
         statement = self.state(X, y, sample_weight=sample_weight, **more)
         self._learn(statement, began, self._warm_start_for(statement))
