@@ -191,7 +191,7 @@ def test_wrong_settlements_are_widened(monkeypatch):
 @pytest.mark.usefixtures("little_room")
 def test_what_blocks_cannot_do_says_so():
     source = Source(X, y, EVEN)
-    with pytest.raises(HullrankError, match="own y"):
+    with pytest.raises(HullrankError, match="leave out y"):
         FixedMarginClassifier().fit(source, y)
     with pytest.raises(HullrankError, match="kernel='linear'"):
         FixedMarginClassifier(kernel="rbf").fit(source)
