@@ -282,6 +282,7 @@ class SwappedPairsRanker(PairRanker):
         X, y, weights, qid = sample_of(found)
         if len(y) == found["rows"]:
             self._learn(self.state(X, y, sample_weight=weights, qid=qid), began)
+            self.certificate_ = replace(self.certificate_, passes=blocks.passes)
             return self
         statement = state_in_blocks(rows, found, float(self.C), charge_named(self.loss), self.query_weight)
         solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))

@@ -11,15 +11,19 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.statement import Point, Solution
+from hullrank.solvers import blocks
+from hullrank.solvers._block_levels import sample_sizes
 from hullrank.solvers._linear_system import DENSE_LIMIT
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
+from hullrank.solvers.coordinate_descent import solve_by_coordinate_descent
 from hullrank.solvers.interior_point import Iterate, interior_point
 from hullrank.solvers.newton import solve_by_newton
-from hullrank.solvers.settling import sample_sizes, solve_by_settling, solve_from_start
 from hullrank.solvers.threshold_centres import centred_thresholds
 
 Floats = NDArray[np.float64]
+FEW_ROWS = 500  # of sparse rows: a matrix of all pairs of them is factored fast
+MOST_GROUP_SUMS = 50_000_000  # numbers in the sums of all groups' rows
 _INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that nothing separates the classes
 
 
@@ -32,19 +36,22 @@ def solve_intervals(
     size; where it does not reach the tolerance, the last one that takes the problem is tried too.
     """
     problem = statement.problem
-    scaled = scale_problem(statement, options.verbose)
-    solvers = able("intervals", scaled)
+    solvers = able("intervals", statement)
     chosen = solvers[0] if solver == "auto" else REGISTRY[solver]
-    point, certified = solve_from_start(scaled, start, options) if start is not None else (None, None)
-    if point is None or certified is None or certified.relative_gap > options.tol:
+    if start is not None and _may_start(statement, start):
+        found = blocks.solve_from_start(statement.in_blocks(statement.size.n_samples), options, start)
+        if found.status in (Status.CONVERGED, Status.INTERRUPTED):
+            return found
+    if chosen.name == blocks.NAME:
+        found = blocks.solve_in_blocks(statement.in_blocks(_sizes(statement)[-1]), options)
+        if found.status in (Status.CONVERGED, Status.INTERRUPTED) or solver != "auto":
+            return found
+        chosen = solvers[-1]
+    scaled = scale_problem(statement, options.verbose)
+    point, certified = _solve(chosen, scaled, options)
+    if certified.relative_gap > options.tol and point.status is not Status.INTERRUPTED and solvers[-1] is not chosen:
+        chosen = solvers[-1]
         point, certified = _solve(chosen, scaled, options)
-        if (
-            certified.relative_gap > options.tol
-            and point.status is not Status.INTERRUPTED
-            and solvers[-1] is not chosen
-        ):
-            chosen = solvers[-1]
-            point, certified = _solve(chosen, scaled, options)
     if problem.charge is Charge.HARD and point.status in (Status.STALLED, Status.MAX_ITER):
         point, certified = _checked_separable(scaled, point, certified)
     if point.status is not Status.NOT_SEPARABLE:
@@ -64,9 +71,9 @@ def _ending(status: Status) -> Status:
 
 
 def _solve(solver: Solver, scaled: ScaledProblem, options: Options) -> tuple[Iterate, CertifiedPoint]:
-    """Run a solver; more columns than rows are first rotated away."""
+    """Run a solver; more columns than rows are first rotated away, unless it goes through the entries of the rows."""
     wide = scaled.rows.n_features > scaled.n_samples and scaled.n_samples <= DENSE_LIMIT and not scaled.problem.l1
-    if not wide:
+    if not wide or solver.sparse:
         return solver.solve(scaled, options.tol, options.max_iter)
     reduced, lift = scaled.in_row_space()
     point, certified = solver.solve(reduced, options.tol, options.max_iter)
@@ -143,22 +150,61 @@ def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:
 def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     if statement.problem.charge is Charge.SQUARED_HINGE and statement.size.n_samples <= DENSE_LIMIT:
         return "few rows are solved faster by the interior-point method"
+    return _group_limits(statement)
+
+
+def _group_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+    """Normal equations need the sum of every group's rows, which are dense."""
+    size, n_groups = statement.size, statement.problem.n_groups
+    if not statement.is_sparse or size.n_features <= DENSE_LIMIT or size.n_samples <= DENSE_LIMIT:
+        return None
+    if n_groups * size.n_features > MOST_GROUP_SUMS:
+        return (
+            f"normal equations would hold dense sums of {n_groups} groups of rows in {size.n_features} columns; use "
+            "fewer classes or columns, or a problem that coordinate descent takes (finite C, intervals='proper')"
+        )
+    if REGISTRY["dual coordinate descent"].refuses(statement) is None:
+        return "conjugate gradients take long on so many sparse rows, which coordinate descent solves"
     return None
 
 
-def _settling_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
-    if not sample_sizes(statement):
+def _sizes(statement: IntervalStatement | ScaledProblem) -> list[int]:
+    return sample_sizes(statement.size, len(statement.problem.linear))
+
+
+def _may_start(statement: IntervalStatement, start: Point) -> bool:
+    """Whether a start tells which rows can be settled."""
+    kinked = statement.problem.charge in (Charge.HINGE, Charge.SQUARED_HINGE)
+    return kinked and statement.size.n_features <= DENSE_LIMIT and bool(start.coef.any())
+
+
+def _block_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+    if not _sizes(statement):
         return "settling rows needs many more rows than columns and classes"
     if statement.size.n_features > DENSE_LIMIT:
         return "settling rows needs columns few enough for normal equations"
     return None
 
 
+def _sparse_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+    size = statement.size
+    if not statement.is_sparse:
+        return "coordinate descent goes through the stored entries of sparse rows, and these are dense"
+    if size.n_features <= DENSE_LIMIT or size.n_samples <= FEW_ROWS:
+        return "few columns or rows are solved faster by normal equations"
+    return None
+
+
 _linear = partial(Solver, family="intervals")
 register(
     _linear(
-        "interior point on unsettled rows", charges=(Charge.HINGE, Charge.SQUARED_HINGE), solve=solve_by_settling,
-        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_settling_limits,
+        "dual coordinate descent", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC),
+        solve=solve_by_coordinate_descent, penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False,
+        sparse=True, limits=_sparse_limits,
+    ),
+    _linear(
+        blocks.NAME, charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=blocks.solve_in_blocks,
+        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_block_limits,
     ),
     _linear(
         "semismooth Newton", charges=(Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=solve_by_newton,
@@ -166,6 +212,6 @@ register(
     ),
     _linear(
         "interior point", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.HARD), solve=_solve_by_interior_point,
-        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1),
+        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_group_limits,
     ),
 )  # fmt: skip
