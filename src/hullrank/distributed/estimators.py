@@ -127,7 +127,7 @@ def _cloned(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 @on_dask
-class DaskConvexHullRanker(OnDask, ConvexHullRanker):
+class DaskConvexHullRanker(OnDask, ConvexHullRanker):  # type: ignore[misc]  # blocks have neither groups nor pairs
     """`hullrank.ConvexHullRanker` on a Dask cluster, with the same parameters and attributes.
 
     ``client`` is the `distributed.Client` to use; None is the current one.
@@ -137,7 +137,7 @@ class DaskConvexHullRanker(OnDask, ConvexHullRanker):
 
 
 @on_dask
-class DaskFixedMarginClassifier(OnDask, FixedMarginClassifier):
+class DaskFixedMarginClassifier(OnDask, FixedMarginClassifier):  # type: ignore[misc]  # blocks have neither groups nor pairs
     """`hullrank.FixedMarginClassifier` on a Dask cluster, with the same parameters and attributes.
 
     ``client`` is the `distributed.Client` to use; None is the current one.
@@ -167,7 +167,7 @@ class DaskSumOfMarginsClassifier(OnDask, SumOfMarginsClassifier):
 
 
 @on_dask
-class DaskSwappedPairsRanker(OnDask, SwappedPairsRanker):
+class DaskSwappedPairsRanker(OnDask, SwappedPairsRanker):  # type: ignore[misc]  # blocks have neither groups nor pairs
     """`hullrank.SwappedPairsRanker` on a Dask cluster, with the same parameters and attributes.
 
     ``client`` is the `distributed.Client` to use; None is the current one.

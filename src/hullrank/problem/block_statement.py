@@ -82,6 +82,12 @@ class BlockStatement:
     cheap: bool = False
     family = "intervals in blocks"
     space = None
+    grouped = None
+
+    @property
+    def class_samples(self) -> Samples:
+        """The same as ``samples``: rows in blocks have no groups."""
+        return self.samples
 
     @property
     def passes(self) -> int:

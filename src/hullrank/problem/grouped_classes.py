@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Blocks:
+class GroupedClasses:
     """The group and the class of every block, sorted by group and then by class, and the labels of the groups."""
 
     group: NDArray[np.intp]
@@ -52,11 +52,11 @@ class Blocks:
         return (int(totals @ totals) - int(sizes @ sizes)) // 2
 
 
-def split_into_blocks(samples: Samples, groups: NDArray[np.intp], labels: NDArray[Any]) -> tuple[Blocks, Samples]:
+def split_by_group(samples: Samples, groups: NDArray[np.intp], labels: NDArray[Any]) -> tuple[GroupedClasses, Samples]:
     """The blocks that have a sample, and the samples with the codes of their blocks."""
     numbers, codes = np.unique(groups * samples.n_classes + samples.codes, return_inverse=True)
     group, cls = np.divmod(numbers, samples.n_classes)
-    return Blocks(group, cls, labels), replace(samples, codes=codes, n_classes=len(numbers))
+    return GroupedClasses(group, cls, labels), replace(samples, codes=codes, n_classes=len(numbers))
 
 
 def order_among(order: OrderGraph, present: NDArray[np.intp]) -> OrderGraph:
