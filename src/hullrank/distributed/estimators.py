@@ -82,7 +82,7 @@ class OnDask(BaseEstimator):
     client: Any
 
     @fitting
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, qid: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, qid: Any = None, **others: Any) -> Self:
         """Fit to a Dask array or data frame; rows stay on the workers, of which any may be lost.
 
         Parameters
@@ -94,12 +94,16 @@ class OnDask(BaseEstimator):
         sample_weight : the same, default=None
         qid : the same, default=None
             For rankers of pairs: a query must lie in one block.
+        **others
+            What only the local estimators take, which is refused.
 
         Returns
         -------
         self : object
         """
         began = perf_counter()
+        for name in others:
+            raise HullrankError(f"{type(self).__name__} takes no {name}; use the local estimator")
         if qid is not None and not issubclass(self.local, SwappedPairsRanker):
             raise HullrankError(f"{type(self).__name__} takes no qid; it ranks all rows together")
         client = get_client() if self.client is None else self.client
@@ -127,7 +131,7 @@ def _cloned(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 @on_dask
-class DaskConvexHullRanker(OnDask, ConvexHullRanker):  # type: ignore[misc]  # blocks have neither groups nor pairs
+class DaskConvexHullRanker(OnDask, ConvexHullRanker):
     """`hullrank.ConvexHullRanker` on a Dask cluster, with the same parameters and attributes.
 
     ``client`` is the `distributed.Client` to use; None is the current one.
@@ -137,7 +141,7 @@ class DaskConvexHullRanker(OnDask, ConvexHullRanker):  # type: ignore[misc]  # b
 
 
 @on_dask
-class DaskFixedMarginClassifier(OnDask, FixedMarginClassifier):  # type: ignore[misc]  # blocks have neither groups nor pairs
+class DaskFixedMarginClassifier(OnDask, FixedMarginClassifier):
     """`hullrank.FixedMarginClassifier` on a Dask cluster, with the same parameters and attributes.
 
     ``client`` is the `distributed.Client` to use; None is the current one.
@@ -167,7 +171,7 @@ class DaskSumOfMarginsClassifier(OnDask, SumOfMarginsClassifier):
 
 
 @on_dask
-class DaskSwappedPairsRanker(OnDask, SwappedPairsRanker):  # type: ignore[misc]  # blocks have neither groups nor pairs
+class DaskSwappedPairsRanker(OnDask, SwappedPairsRanker):
     """`hullrank.SwappedPairsRanker` on a Dask cluster, with the same parameters and attributes.
 
     ``client`` is the `distributed.Client` to use; None is the current one.

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from hullrank.data import Samples, check_queries
 from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import HullrankError, LabelError
-from hullrank.models._pair_blocks import refuse_beside_blocks
 from hullrank.models.base import fitting
 from hullrank.models.intervals import IntervalEstimator
 from hullrank.order import OrderGraph
-from hullrank.problem.block_rows import ReadBlocks, is_source
+from hullrank.problem.block_rows import ReadBlocks, is_source, refuse_beside_blocks
 from hullrank.problem.grouped_classes import GroupedClasses, order_among, side_by_side, split_by_group
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
@@ -50,9 +49,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
         """
         began = perf_counter()
         if is_source(X):
-            refuse_beside_blocks(y=y, sample_weight=sample_weight)
-            if groups is not None:
-                raise HullrankError("rows in blocks have no groups; pass X as one array, or leave groups out")
+            refuse_beside_blocks(y=y, sample_weight=sample_weight, groups=groups)
             return self._fit_blocks(ReadBlocks(X), X, began)
         more = {} if groups is None else {"groups": groups}  # subclasses may state problems without groups
         statement = self.state(X, y, sample_weight=sample_weight, **more)
@@ -124,11 +121,11 @@ class GroupedIntervalEstimator(IntervalEstimator):
             pooled = _pooled(self.group_thresholds_, shares[:, :-1] + shares[:, 1:], np.nan)
             self.thresholds_ = np.maximum.accumulate(_filled(pooled))
 
-    def _block_ends(self, grouped: GroupedClasses | None) -> Floats:
-        """Where every class, or every block, lies."""
+    def _cell_ends(self, grouped: GroupedClasses | None) -> Floats:
+        """Where every class, or every cell, lies."""
         return self.intervals_ if grouped is None else self.group_intervals_[grouped.group, grouped.cls]
 
-    def _block_cuts(self, grouped: GroupedClasses | None) -> Floats:
+    def _cell_cuts(self, grouped: GroupedClasses | None) -> Floats:
         """The thresholds between neighbouring classes, group by group."""
         if grouped is None:
             return self.thresholds_

@@ -23,10 +23,9 @@ from hullrank.data import (
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass
 from hullrank.models._kernel import KernelMixin
-from hullrank.models._pair_blocks import refuse_beside_blocks
 from hullrank.models.base import ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
-from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source
+from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source, refuse_beside_blocks
 from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.certificate import Certificate, Status
 from hullrank.problem.charges import Charge
@@ -347,7 +346,7 @@ def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     members = np.split(samples.rows, samples.starts[1:-1])
     top = np.array([each[np.argmax(scores[each])] for each in members])
     bottom = np.array([each[np.argmin(scores[each])] for each in members])
-    below, above = _block_edges(statement)
+    below, above = _cell_edges(statement)
     worst = np.argmax(scores[top[below]] - scores[bottom[above]])
     lo, hi = below[worst], above[worst]
     name = order.labels if statement.grouped is None else [order.labels[c] for c in statement.grouped.cls]
@@ -358,8 +357,8 @@ def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     )
 
 
-def _block_edges(statement: IntervalStatement) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Edges (below, above) between the classes, or between the blocks of every group."""
+def _cell_edges(statement: IntervalStatement) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Edges (below, above) between the classes, or between the cells of every group."""
     edges, grouped = statement.order.closure().codes, statement.grouped
     if grouped is None:
         below, above = statement.order.reduction().codes.T

@@ -19,12 +19,11 @@ from hullrank.models._pair_blocks import (
     check_look,
     checked_block,
     first_look,
-    refuse_beside_blocks,
     sample_of,
     state_in_blocks,
 )
 from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
-from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source
+from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source, refuse_beside_blocks
 from hullrank.problem.charges import LOSSES, charge_named
 from hullrank.problem.joined_pairs import check_pairs, joined_pairs, pair_accuracy
 from hullrank.problem.kernel_factor import NYSTROEM_RANK

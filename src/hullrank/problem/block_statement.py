@@ -85,14 +85,14 @@ class BlockStatement:
     grouped = None
 
     @property
-    def class_samples(self) -> Samples:
-        """The same as ``samples``: rows in blocks have no groups."""
-        return self.samples
-
-    @property
     def passes(self) -> int:
         """How often all rows were gone through."""
         return self.rows.passes
+
+    @property
+    def class_samples(self) -> Samples:
+        """The drawn samples with the codes of their classes."""
+        return self.samples
 
     @property
     def size(self) -> Size:

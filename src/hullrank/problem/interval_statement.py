@@ -40,8 +40,8 @@ class IntervalStatement:
 
     ``positions`` are the samples' numbers in the data as given (samples without weight are left out), ``classes`` their
     labels from lowest to highest, ``space`` the space of a kernel's functions, or None for a linear score, and
-    ``signs`` those that the weights of a linear score must have, or None. With ``grouped`` the samples' codes are
-    those of blocks, a class within a group each.
+    ``signs`` those that the weights of a linear score must have, or None. With ``grouped`` classes the samples' codes
+    are those of cells, a class within a group each.
     """
 
     problem: IntervalProblem
