@@ -1,6 +1,7 @@
 """Interval problems on scaled rows, samples of them, and the record of the best certified point."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows
+from hullrank.problem.rows import ArrayRows, GroupSums
 from hullrank.problem.statement import Point, Size
 from hullrank.solvers.interior_point import Iterate
 
@@ -49,6 +50,11 @@ class ScaledProblem:
     def size(self) -> Size:
         """Samples, columns and classes."""
         return Size(len(self.prices), self.rows.n_features, len(self.starts) - 1)
+
+    @cached_property
+    def group_sums(self) -> GroupSums:
+        """The map from values per row to sums of values times the row's sample, by group."""
+        return self.rows.group_sums(self.layout)
 
     def certify(self, point: Iterate, scores: Floats | None = None) -> CertifiedPoint:
         """Grade a point."""

@@ -6,16 +6,15 @@ ends in finitely many steps.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.problem.certificate import CertifiedPoint, Status
-from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout, bundle_table
 from hullrank.problem.rows import ArrayRows
-from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
+from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
+from hullrank.solvers._quadratic_minimum import quadratic_minimum
 from hullrank.solvers._scaled import Best, ScaledProblem
 from hullrank.solvers.interior_point import Iterate, Settled, interior_point
 
@@ -160,7 +159,7 @@ def quadratic_terms(scaled: ScaledProblem, paying: RowModel) -> Settled:
     """The model of the rows as a quadratic in (w, theta), where v = offset + sign * (theta - s)."""
     problem, rows = scaled.problem, scaled.rows
     operator = rows.gram_operator(paying.row_weight.copy())
-    group_rows = rows.group_sums(scaled.layout)(paying.cross)
+    group_rows = scaled.group_sums(paying.cross)
     linear_w = -(problem.sign * problem.offset) @ group_rows
     linear_theta = problem.flow(paying.group_weight * problem.offset)
     if paying.push is not None:
@@ -175,32 +174,13 @@ def quadratic_terms(scaled: ScaledProblem, paying: RowModel) -> Settled:
 
 
 def _model_minimum(scaled: ScaledProblem, paying: RowModel, point: Iterate, nothing: RowLayout) -> Iterate:
-    """The minimum of the quadratic model under the order constraints; without them where they do not bind."""
+    """The minimum of the quadratic model under the order constraints."""
     problem, terms = scaled.problem, quadratic_terms(scaled, paying)
-    if not problem.l1 and (len(problem.up) == 0 or np.all(problem.order_gaps(point.theta) > problem.gap)):
-        free = _free_minimum(problem, terms, point)
-        if np.all(problem.order_gaps(free.theta) >= problem.gap):
-            return free
+    found = quadratic_minimum(problem, terms, point)
+    if found is not None:
+        return found
     empty = ArrayRows(np.empty((0, scaled.rows.n_features)))
     return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3)
-
-
-def _free_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate:
-    """The minimum of the quadratic model, one Newton step away."""
-    w, theta, n = point.w, point.theta, len(point.w)
-    system: Any = newton_system(problem, n)
-    weight = terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0)
-    B, T = problem.sum_by_threshold(terms.group_rows), problem.sum_by_threshold(weight)
-    rw = -(w + terms.H @ w - theta @ B + terms.linear_w)
-    rtheta = -(T * theta - B @ w + terms.linear_theta)
-    nobody, weight = np.zeros(len(problem.bundles)), np.append(weight, np.zeros(len(problem.up)))
-    if n <= DENSE_LIMIT:
-        system.factor(terms.H + np.eye(n), terms.group_rows, weight, nobody)
-    else:
-        diagonal = terms.H.diagonal() + 1.0
-        system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, nobody, diagonal)
-    dw, dtheta = system.solve(rw, rtheta)
-    return Iterate(w + dw, theta + dtheta, np.empty(0), np.zeros(len(problem.up)))
 
 
 def _no_rows(scaled: ScaledProblem) -> RowLayout:
