@@ -168,7 +168,7 @@ def test_columns_without_a_name_are_called_by_their_number(tmp_path):
 def test_absent_files_and_folders(tmp_path):
     with pytest.raises(TableError, match="No such file"):
         read_table(tmp_path / "nowhere.csv")
-    with pytest.raises(TableError, match="directory"):
+    with pytest.raises(TableError, match="holds no Parquet files"):
         read_table(tmp_path)
 
 

@@ -14,6 +14,7 @@ from hullrank.cli.data import Columns, Data, Reading, load_data, recognised, tar
 from hullrank.cli.folds import Task
 from hullrank.cli.grades import declared_order
 from hullrank.cli.methods import build, check_method, parse_settings, takes
+from hullrank.cli.order import AUTO, suggest_order
 from hullrank.cli.output import check_model_place, placed
 from hullrank.cli.parts import Placed, larger_than_memory
 from hullrank.cli.result import tell_result
@@ -52,6 +53,9 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
         return
     parameters = parse_settings(list(wishes.settings))
     data = load_data(path, columns, reading)
+    if wishes.order == AUTO and wishes.edges is None:
+        suggest_order(data, reading, wishes.method, parameters, as_json=wishes.as_json)
+        return
     graph = declared_order(data.y, wishes.order, wishes.edges)
     from hullrank.io import save
 

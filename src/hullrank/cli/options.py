@@ -57,7 +57,9 @@ Words = Annotated[
 Order = Annotated[
     str | None,
     typer.Option(
-        "--order", metavar="ORDER", help="The order of the grades, as in 'poor < fair < good'; 'a, b < c' is partial."
+        "--order",
+        metavar="ORDER",
+        help="The order of the grades, as in 'poor < fair < good'; 'a, b < c' is partial; `fit` finds it by 'auto'.",
     ),
 ]
 Edges = Annotated[Path | None, typer.Option("--edges", help="File with two columns: lower grade, higher grade.")]

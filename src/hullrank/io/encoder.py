@@ -24,11 +24,11 @@ Column = dict[str, Any]
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Numbers imputed by the median and standardised, words one-hot encoded.
 
-    Numbers, booleans and dates (in days) become one column each, (value or median - mean) / standard deviation. Words
-    that say numbers or dates (``1.234,50 €``, ``12%``, ``31.12.2024``; see `hullrank.io.recognise`) are read as such,
-    and a few other words among them are missing, with a TableWarning. Any other words become one 0/1 column per
-    category; a missing or new word is none of them. Columns without any value, and words that differ in every row
-    (identifiers), are left out.
+    Numbers, booleans and dates (in days) become one column each, (value or median - mean) / standard deviation, or,
+    where ``standardise`` is False, as they are. Words that say numbers or dates (``1.234,50 €``, ``12%``,
+    ``31.12.2024``; see `hullrank.io.recognise`) are read as such, and a few other words among them are missing, with a
+    TableWarning. Any other words become one 0/1 column per category; a missing or new word is none of them. Columns
+    without any value, and words that differ in every row (identifiers), are left out.
 
     Parameters
     ----------
@@ -37,6 +37,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     forms : dict, default=None
         What the words of a column say, by name, as `hullrank.io.recognise` found it; columns without a form are words.
         If None, it is found out in `fit`.
+    standardise : bool, default=True
+        Whether numbers are centred and divided by their standard deviation; a scoring system needs them as they are.
 
     Attributes
     ----------
@@ -58,11 +60,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_categories": [Interval(Integral, 1, None, closed="left")],
         "forms": [dict, None],
+        "standardise": ["boolean"],
     }
 
-    def __init__(self, *, max_categories: int = 50, forms: dict[str, Form] | None = None) -> None:
+    def __init__(
+        self, *, max_categories: int = 50, forms: dict[str, Form] | None = None, standardise: bool = True
+    ) -> None:
         self.max_categories = max_categories
         self.forms = forms
+        self.standardise = standardise
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, scales and categories from a data frame."""
@@ -86,8 +92,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not columns:
             raise TableError("the table has no rows")
         learned = [column.learned() for column in columns]
+        if not self.standardise:
+            learned = [c | {"mean": 0.0, "scale": 1.0} if c["kind"] == "number" else c for c in learned]
         if all(column["kind"] == "left out" for column in learned):
             raise TableError("no column is left to learn from; every one is empty or an identifier")
+        if not self.standardise:
+            as_given = {"mean": 0.0, "scale": 1.0}
+            learned = [{**column, **as_given} if column["kind"] == "number" else column for column in learned]
         self.columns_ = learned
         self.feature_names_in_ = np.array([column["name"] for column in learned], dtype=object)
         self.n_features_in_ = len(learned)

@@ -15,7 +15,16 @@ from hullrank.data import check_queries, check_rows, check_target, check_weights
 from hullrank.exceptions import HullrankError
 from hullrank.models._constraints import KERNEL_CONSTRAINTS, SIGN_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
 from hullrank.models._kernel import KernelMixin
+from hullrank.models._pair_blocks import (
+    check_look,
+    checked_block,
+    first_look,
+    refuse_beside_blocks,
+    sample_of,
+    state_in_blocks,
+)
 from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source
 from hullrank.problem.charges import LOSSES, charge_named
 from hullrank.problem.kernel_factor import NYSTROEM_RANK
 from hullrank.problem.pair_sets import Pairs
@@ -202,13 +211,15 @@ class SwappedPairsRanker(PairRanker):
         self.verbose = verbose
 
     @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, qid: Any = None) -> Self:
         """Learn scores that order the samples (of every query) as y does; Ctrl-C keeps the best answer so far.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            For a precomputed kernel, the kernel values between all samples.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features), or Blocks
+            For a precomputed kernel, the kernel values between all samples. `hullrank.io.Blocks` have targets, weights
+            and queries of their own; a query must lie in one block, and without queries many different targets ask for
+            blocks that are ranges of the target.
         y : array-like of shape (n_samples,)
             Targets, graded or real-valued; only their order matters.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -221,7 +232,33 @@ class SwappedPairsRanker(PairRanker):
         self : object
         """
         began = perf_counter()
+        if is_source(X):
+            refuse_beside_blocks(y=y, sample_weight=sample_weight, qid=qid)
+            return self._fit_blocks(ReadBlocks(X), X, began)
         self._learn(self.state(X, y, sample_weight=sample_weight, qid=qid), began)
+        return self
+
+    def _fit_blocks(self, blocks: BlockRows, source: Any, began: float) -> Self:
+        """Fit to rows in blocks: to all of them at once if a sample holds them, else by sums over the blocks."""
+        if self._has_kernel or self.monotonic_cst is not None:
+            raise HullrankError("rows in blocks are ranked by linear scores of any sign; leave out the other")
+        memory, names = getattr(source, "memory", None), getattr(source, "feature_names_in_", None)
+        rows = blocks.map(checked_block)
+        found = rows.sum(first_look, len(source), memory)
+        check_look(found)
+        if names is not None:
+            self.feature_names_in_ = names
+        self.n_features_in_ = found["widths"][0]
+        X, y, weights, qid = sample_of(found)
+        if len(y) == found["rows"]:
+            self._learn(self.state(X, y, sample_weight=weights, qid=qid), began)
+            return self
+        statement = state_in_blocks(rows, found, float(self.C), charge_named(self.loss), self.query_weight)
+        solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))
+        self.coef_, self.n_iter_ = solution.point.coef, solution.iterations
+        grade = statement.grade(Point(self.coef_), solution.evidence)
+        self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
+        warn_unless_converged(self.certificate_, self.tol)
         return self
 
     def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> PairStatement:

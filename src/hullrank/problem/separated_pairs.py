@@ -10,13 +10,13 @@ of sample i needs only the sums of weight_j l_k(s_j) over all lower ranks: a run
 for any number of ranks and queries, in O(m r).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.charges import Charge, Function
@@ -25,6 +25,53 @@ from hullrank.problem.pair_sets import EPSILON, Floats, Smooth
 _STRIP = np.pi  # distance of the nearest singularity of the logistic charge from the real line
 _DIGITS = 36.0  # natural logarithm of the accuracy asked for, 2e-16
 _BLOCK = 1 << 20  # numbers held at a time
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Chebyshev nodes of an interval, and their weights in the barycentric formula."""
+
+    places: Floats
+    weights: Floats
+
+    @classmethod
+    def between(cls, low: float, high: float) -> "Nodes":
+        """As many as the logistic charge needs for full accuracy where scores lie between two numbers."""
+        half = max((high - low) / 2, 1e-3)
+        y = _STRIP / half
+        r = int(np.ceil(_DIGITS / np.log(y + np.sqrt(1 + y * y)))) + 4
+        places = (low + high) / 2 + half * np.cos(np.pi * np.arange(r) / (r - 1))
+        weights = np.where(np.arange(r) % 2, -1.0, 1.0)
+        weights[[0, -1]] *= 0.5
+        return cls(places, weights)
+
+    def blocks(self, n_scores: int) -> list[slice]:
+        """The nodes, as many at a time as memory allows for so many scores."""
+        step = max(1, _BLOCK // max(n_scores, 1))
+        return [slice(k, k + step) for k in range(0, len(self.places), step)]
+
+    def basis(self, s: Floats) -> Callable[[slice], Floats]:
+        """Some of the Lagrange polynomials at the scores, by the barycentric formula."""
+        total, hit = np.zeros(len(s)), np.zeros(len(s), dtype=bool)
+        for some in self.blocks(len(s)):
+            apart = s[:, None] - self.places[some]
+            at_node = apart == 0
+            hit |= at_node.any(axis=1)
+            apart[at_node] = 1.0
+            total += np.divide(self.weights[some], apart, out=apart).sum(axis=1)
+        total[hit] = 1.0
+
+        def columns(some: slice) -> Floats:
+            apart = s[:, None] - self.places[some]
+            at_node = apart == 0
+            apart[at_node] = 1.0
+            values: Floats = np.divide(self.weights[some], apart, out=apart)
+            values /= total[:, None]
+            if hit.any():
+                values[hit] = at_node[hit]
+            return values
+
+        return columns
 
 
 class SeparatedPairs:
@@ -39,15 +86,8 @@ class SeparatedPairs:
         self.start = np.searchsorted(query, query)
         self.end = np.searchsorted(query, query, side="right")
         self.s, self.weights = scores[self.order], pairs.weights[self.order]
-        low, high = float(self.s.min()), float(self.s.max())
-        half = max((high - low) / 2, 1e-3)
-        y = _STRIP / half
-        r = int(np.ceil(_DIGITS / np.log(y + np.sqrt(1 + y * y)))) + 4
-        angles = np.pi * np.arange(r) / (r - 1)
-        self.nodes = (low + high) / 2 + half * np.cos(angles)
-        self.node_weights = np.where(np.arange(r) % 2, -1.0, 1.0)
-        self.node_weights[[0, -1]] *= 0.5
-        self._kept: Floats | None = None
+        self.nodes = Nodes.between(float(self.s.min()), float(self.s.max()))
+        self._columns = self.nodes.basis(self.s)
 
     def smooth(self, charge: Charge) -> Smooth:
         """All pairs charged: the total, and the derivative by sample."""
@@ -55,7 +95,7 @@ class SeparatedPairs:
         below, up = self._sums((charge.value, charge.derivative), weights)[:, :, 0]
         down = self._sums((charge.derivative,), weights, higher=True)[0, :, 0]
         coef = self.weights * (down - up)
-        noise = 16 * EPSILON * len(self.nodes) * float(self.weights @ (up + down))
+        noise = 16 * EPSILON * len(self.nodes.places) * float(self.weights @ (up + down))
         return Smooth(float(self.weights @ below), self._unsorted(coef), noise)
 
     def laplacian(self, charge: Charge, v: Floats) -> Floats:
@@ -83,9 +123,9 @@ class SeparatedPairs:
         out = np.zeros((len(functions), *values.shape))
         own = np.arange(len(self.groups))
         low, high = (own + 1, self.end) if higher else (self.start, own)
-        for nodes in self._blocks:
-            basis = self._basis(nodes)
-            violation = self.nodes[nodes] - self.s[:, None]
+        for some in self._blocks:
+            basis = self._basis(some)
+            violation = self.nodes.places[some] - self.s[:, None]
             if higher:
                 np.negative(violation, out=violation)
             charged = [phi(violation) for phi in functions]
@@ -99,41 +139,15 @@ class SeparatedPairs:
 
     @cached_property
     def _blocks(self) -> list[slice]:
-        """The nodes, as many at a time as memory allows."""
-        step = max(1, _BLOCK // len(self.s))
-        return [slice(k, k + step) for k in range(0, len(self.nodes), step)]
+        return self.nodes.blocks(len(self.s))
 
-    def _basis(self, nodes: slice) -> Floats:
+    def _basis(self, some: slice) -> Floats:
         """Lagrange polynomials of some nodes at the scores; those of all are kept where memory allows."""
-        if len(self._blocks) > 1:
-            return self._lagrange(nodes)
-        if self._kept is None:
-            self._kept = self._lagrange(nodes)
-        return self._kept
-
-    def _lagrange(self, nodes: slice) -> Floats:
-        """By the barycentric formula."""
-        apart = self.s[:, None] - self.nodes[nodes]
-        at_node = apart == 0
-        apart[at_node] = 1.0
-        denominator, hit = self._barycentric
-        basis: Floats = np.divide(self.node_weights[nodes], apart, out=apart)
-        basis /= denominator[:, None]
-        if hit.any():
-            basis[hit] = at_node[hit]
-        return basis
+        return self._all_columns if len(self._blocks) == 1 else self._columns(some)
 
     @cached_property
-    def _barycentric(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """The denominators of the barycentric formula, and which scores fall on a node."""
-        total, hits = np.zeros(len(self.s)), np.zeros(len(self.s), dtype=bool)
-        for nodes in self._blocks:
-            apart = self.s[:, None] - self.nodes[nodes]
-            at_node = apart == 0
-            hits |= at_node.any(axis=1)
-            apart[at_node] = 1.0
-            total += np.divide(self.node_weights[nodes], apart, out=apart).sum(axis=1)
-        return np.where(hits, 1.0, total), hits
+    def _all_columns(self) -> Floats:
+        return self._columns(slice(None))
 
     def _unsorted(self, values: Floats) -> Floats:
         out = np.empty_like(values)

@@ -16,6 +16,7 @@ function drawReport(parent, facts) {
   }
   if (facts.trend !== null) trend(parent, facts);
   if (facts.edges.length) orderGraph(parent, facts);
+  if (facts.card !== null) card(parent, facts);
   worstPairs(parent, facts);
   weights(parent, facts);
   influences(parent, facts);

@@ -11,9 +11,26 @@ function worstPairs(parent, facts) {
   table(node, [`lower row (${grade})`, `higher row (${grade})`, "lower scores", "higher scores", "excess"], rows, 2);
 }
 
+// Points of a scoring system, and what every total of them meant in the training data.
+function card(parent, facts) {
+  const { points, totals } = facts.card;
+  const node = section(parent, "Scoring card", "card");
+  put(node, "p", { class: "note" }, "Multiply every feature by its points and add up. The second table says how many rows " +
+    "of the fit had that total, and how many of these were above the lowest grade.");
+  table(node, ["feature", "points per unit"], points.map((each) => [each.feature, (each.points > 0 ? "+" : "−") + Math.abs(each.points)]));
+  const rows = totals.map((each) => [each.total, each.samples.toLocaleString("en"), each.positive.toLocaleString("en"),
+    (100 * each.share).toFixed(1) + "%", ""]);
+  const grid = table(node, ["total", "rows", "above the lowest grade", "share", ""], rows);
+  totals.forEach(({ share }, i) => {
+    const cell = grid.tBodies[0].rows[i].cells[4];
+    cell.className = "word";
+    put(cell, "span", { class: "weight up", style: `width:${12 * share}rem` });
+  });
+}
+
 function weights(parent, facts) {
   const { shown, total } = facts.weights;
-  if (!shown.length) return;
+  if (!shown.length || facts.card !== null) return;
   const node = section(parent, "Weights", "weights");
   if (shown.length < total) put(node, "p", { class: "note" }, `The largest ${shown.length} of ${total}.`);
   const most = Math.max(...shown.map((w) => Math.abs(w.weight))) || 1;
