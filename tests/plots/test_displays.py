@@ -98,6 +98,14 @@ def test_graph_layout_puts_everything_above_to_the_right():
     assert places["a"][1] != places["b"][1]
 
 
+def test_a_long_chain_turns_and_no_two_classes_meet():
+    places = layout(OrderGraph.chain(range(20)))
+    assert np.ptp(places[:, 0]) < 12
+    steps = np.abs(np.diff(places, axis=0))
+    assert (steps.max(axis=1) > 1).all()
+    assert len({tuple(place) for place in places.tolist()}) == 20
+
+
 def test_roc_areas_are_those_of_scikit_learn(model, data):
     X, y, codes = data
     scores = model.score_samples(X)

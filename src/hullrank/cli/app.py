@@ -329,6 +329,22 @@ def report(
     run_report(model, data, out, **options, title=title, as_json=json)
 
 
+@app.command("app")
+def page(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 is any free one.")] = 0,
+    max_upload: Annotated[int, typer.Option("--max-upload", min=1, help="Largest table to take, in MB.")] = 200,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+) -> None:
+    """Open a page in the browser: drop a table, order its grades, fit, look and download. Nothing leaves the machine.
+
+    Example: `hullrank app`
+    """
+    from hullrank.app.serve import serve
+    from hullrank.cli.console import say
+
+    serve(port, max_upload, browser, lambda address: say(f"The page is at {address}\nCtrl-C ends it."))
+
+
 @app.command()
 def export(
     model: ModelPath,

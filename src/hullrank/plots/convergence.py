@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from hullrank._pipelines import unwrap
 from hullrank.exceptions import ConvergenceWarning, HullrankError
-from hullrank.plots._style import FAINT, VIOLATOR, axes_or_new, class_colours, plain
+from hullrank.plots._style import FAINT, LOWERS, RAISES, axes_or_new, plain
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +28,15 @@ class ConvergenceDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     gaps_ : ndarray of shape (n_steps,)
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import ConvergenceDisplay
+    >>> display = ConvergenceDisplay.from_predictions([2.0, 1.25, 1.0], [0.0, 0.75, 1.0], tol=1e-6)
+    >>> display.gaps_.tolist()
+    [1.0, 0.4, 0.0]
     """
 
     def __init__(
@@ -98,11 +107,11 @@ class ConvergenceDisplay:
         scale = np.maximum(np.maximum(np.abs(self.objective), np.abs(self.bound)), 1e-300)
         self.gaps_ = (self.objective - self.bound) / scale
         drawn = np.where(np.isfinite(self.gaps_), np.maximum(self.gaps_, 1e-16), np.nan)
-        self.ax_.semilogy(self.steps, drawn, "o-", color=class_colours(2)[0], lw=1.6, ms=4)
+        self.ax_.semilogy(self.steps, drawn, "o-", color=RAISES, lw=1.6, ms=4)
         if self.tol is not None:
-            self.ax_.axhline(self.tol, color=VIOLATOR, lw=1, ls=(0, (4, 3)))
+            self.ax_.axhline(self.tol, color=LOWERS, lw=1, ls=(0, (4, 3)))
             self.ax_.annotate("tol", (1, self.tol), (-4, 4), ("axes fraction", "data"), "offset points",
-                              color=VIOLATOR, ha="right")  # fmt: skip
+                              color=LOWERS, ha="right")  # fmt: skip
         self.ax_.grid(axis="y", color=FAINT, alpha=0.25)
         self.ax_.set_xlabel(self.unit)
         self.ax_.set_ylabel("relative gap")

@@ -68,6 +68,14 @@ class Certificate:
         """The gap as a share of the objective."""
         return relative_gap(self.primal, self.dual, self.floor)
 
+    def in_words(self) -> str:
+        """What is proven, in one sentence."""
+        gap = self.relative_gap
+        if not gap < 1:
+            return "Nothing is proven about how good this model is."
+        within = "rounding" if gap < 1e-15 else f"one part in {1 / gap:,.0f}" if gap < 1e-3 else f"{gap:.1%}"
+        return f"Proven: no other model of its kind has a training objective lower by more than {within}."
+
     def __repr__(self) -> str:
         lines = [
             f"Certificate: {self.status} ({self.solver}, {self.iterations} iterations, {self.seconds:.3g} s)",
