@@ -1,7 +1,8 @@
 """Everything in one run: ``python -m benchmarks [--quick] [--only linear kernels] [--out folder]``.
 
 Every contest runs twice, in processes of their own: with the default number of BLAS threads, and with one. Results go
-to the folder (docs/benchmarks) as results.json, a page and pictures, and are compared with the last committed run.
+to the folder (docs/benchmarks) as results.json (quick.json), with a page and pictures beside it, and are compared
+with the last committed run.
 ``--busy`` keeps one other process busy meanwhile. Needs ``pip install "hullrank[bench]"`` and, for real data, the
 folder of data sets in HULLRANK_DATA.
 """
@@ -106,7 +107,7 @@ def busy(wanted):
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
     parts = ["linear", "pairs", "kernels", "metrics", GROWTH]
-    parser.add_argument("--quick", action="store_true", help="fewer rows and repeats; writes quick.json and no page")
+    parser.add_argument("--quick", action="store_true", help="fewer rows and repeats; writes quick.json")
     parser.add_argument(
         "--only", nargs="+", choices=parts, default=parts, help="some parts; others are kept as they are"
     )

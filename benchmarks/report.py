@@ -69,14 +69,12 @@ def compared(record, path):
 
 
 def write(record, folder, name):
-    """JSON always; the page and the pictures for a whole run. Parts that were not run are kept from the file."""
+    """JSON, the page and the pictures; parts that were not run are kept from the file."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     if path.is_file():
         record["results"] = json.loads(path.read_text())["results"] | record["results"]
     path.write_text(json.dumps(record, indent=1) + "\n")
-    if record["quick"]:
-        return
     found = [
         Series(each["axis"], each["name"], each["sizes"], each["seconds"])
         for each in record["results"].get("growth", {}).get("one", [])
@@ -91,8 +89,9 @@ def page(record, found, axes):
     """The page: a table per group of contests, then the pictures."""
     yield "# Benchmarks"
     yield ""
+    command = f"python -m benchmarks{' --quick' * record['quick']}{' --busy' * record['busy']}"
     yield (
-        f"Written by `python -m benchmarks`{' --busy' if record['busy'] else ''} on {record['date']} "
+        f"Written by `{command}` on {record['date']} "
         f"({record['machine']}, load {record['load']} at the end, commit {record['commit']}). A figure is the peer's "
         "CPU time on one thread over ours: how many times faster we are. The last two columns are wall times with the "
         "default number of BLAS threads and that over the time with one."

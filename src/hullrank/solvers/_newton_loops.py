@@ -1,6 +1,6 @@
 """The pass of Newton's method over the rows of a smooth charge; arrays only (see ``RowLayout.table``)."""
 
-from math import exp, log1p
+from math import exp, log
 from typing import Any
 
 from hullrank._jit import njit
@@ -10,12 +10,14 @@ Array = Any
 
 @njit(error_model="numpy")
 def model_rows(
-    table: Array, groups: Array, cost: Array, s: Array, cross: Array, per_sample: Array, per_group: Array
+    table: Array, groups: Array, cost: Array, s: Array, a: Array, cross: Array, per_sample: Array, per_group: Array
 ) -> Any:
     """The quadratic model 1/2 d v^2 + e v of cost * log(1 + exp(v)) at the violations v = o - sign * s of all rows.
 
-    groups = (sign, o). Fills cross[r] = d, per_sample = (sums of d, sums of sign * e) and per_group = (sums of d, sums
-    of e); returns the total charge. Rows do not share slacks, so rows and slacks are in the same order.
+    groups = (sign, o). Fills a[r] = the derivative over the cost, cross[r] = d, per_sample = (sums of d, sums of
+    sign * e) and per_group = (sums of d, sums of e); returns the total charge. Rows do not share slacks, so rows and
+    slacks are in the same order. A logarithm takes longer than all the rest, so the factors 1 + exp(-|v|) of rows of
+    equal cost are multiplied, as long as their product stays far below the largest number, and then share one.
     """
     for k in range(per_sample.shape[1]):
         per_sample[0, k] = 0.0
@@ -25,19 +27,26 @@ def model_rows(
         start, length, g, row = table[b, 0], table[b, 1], table[b, 2], table[b, 4]
         sign, o = groups[0, g], groups[1, g]
         sum_d, sum_e = 0.0, 0.0
+        shared, product = 0.0, 1.0
         for i in range(length):
             c, k = cost[row + i], start + i
+            if c != shared or product > 1e200:
+                total += shared * log(product)
+                shared, product = c, 1.0
             v = o - sign * s[k]
             small = exp(-abs(v))
             share = 1.0 / (1.0 + small)
             d = c * small * share * share
-            e = c * (share if v > 0.0 else small * share) - d * v
-            total += c * (max(v, 0.0) + log1p(small))
+            a[row + i] = share if v > 0.0 else small * share
+            e = c * a[row + i] - d * v
+            total += c * max(v, 0.0)
+            product *= 1.0 + small
             cross[row + i] = d
             per_sample[0, k] += d
             per_sample[1, k] += sign * e
             sum_d += d
             sum_e += e
+        total += shared * log(product)
         per_group[0, g] = sum_d
         per_group[1, g] = sum_e
     return total

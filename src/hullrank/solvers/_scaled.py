@@ -56,8 +56,8 @@ class ScaledProblem:
         """The map from values per row to sums of values times the row's sample, by group."""
         return self.rows.group_sums(self.layout)
 
-    def certify(self, point: Iterate, scores: Floats | None = None) -> CertifiedPoint:
-        """Grade a point."""
+    def certify(self, point: Iterate, scores: Floats | None = None, lost: float | None = None) -> CertifiedPoint:
+        """Grade a point; ``lost`` is the total charge of its rows, if it is known."""
         penalty = self.problem.penalty
         return certify_intervals(
             self.problem,
@@ -68,6 +68,7 @@ class ScaledProblem:
             point.theta,
             point.multipliers,
             point.order_multipliers,
+            lost=lost,
         )
 
     def copied(self) -> "ScaledProblem":
@@ -168,8 +169,8 @@ class Best:
         self.point: Iterate | None = None
         self.certified: CertifiedPoint | None = None
 
-    def __call__(self, point: Iterate, scores: Floats | None = None) -> bool:
-        certified = self.scaled.certify(point, scores)
+    def __call__(self, point: Iterate, scores: Floats | None = None, lost: float | None = None) -> bool:
+        certified = self.scaled.certify(point, scores, lost)
         if self.certified is None or certified.relative_gap < self.certified.relative_gap:
             self.point, self.certified = replace(point, w=point.w.copy()), certified
         return certified.relative_gap <= self.tol

@@ -47,22 +47,22 @@ class SmoothRows:
 
         self.loops, self.scaled = _newton_loops, scaled
         layout = scaled.layout
-        self.cross = np.empty(layout.n_rows)
+        self.a, self.cross = np.empty((2, layout.n_rows))
         self.per_sample, self.per_group = np.empty((2, layout.n_samples)), np.zeros((2, scaled.problem.n_groups))
 
     def sort(self, s: Floats, theta: Floats) -> RowModel:
         """The model at scores and thresholds."""
         problem, layout = self.scaled.problem, self.scaled.layout
         groups = np.stack([problem.sign, problem.offsets(theta)])
-        total = self.loops.model_rows(layout.table, groups, layout.cost, s, self.cross, self.per_sample, self.per_group)
+        total = self.loops.model_rows(
+            layout.table, groups, layout.cost, s, self.a, self.cross, self.per_sample, self.per_group
+        )
         push = self.per_sample[1].copy(), self.per_group[1].copy()
         return RowModel(total, layout.n_rows, self.per_sample[0], self.per_group[0].copy(), self.cross, push)
 
     def multipliers(self, s: Floats, theta: Floats, kept: RowLayout, kept_multipliers: Floats) -> tuple[Floats, int]:
-        """Multipliers of all rows: the derivative of the charge."""
-        layout, problem = self.scaled.layout, self.scaled.problem
-        violation = layout.spread(problem.offsets(theta)) - layout.spread(problem.sign) * s[layout.row_sample]
-        return problem.charge.derivative(violation), 0
+        """Multipliers of all rows: the derivative of the charge where the last model was asked for."""
+        return self.a.copy(), 0
 
 
 def row_models(scaled: ScaledProblem) -> "RowSorter | SmoothRows":
@@ -141,7 +141,7 @@ def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, bes
             still = paying.changed <= 1e-3 * scaled.layout.n_slacks or before - value <= near * abs(value)
             if best is not None and still:
                 a, _ = sorter.multipliers(s, theta, nothing, np.empty(0))
-                if best(Iterate(w, theta, a, t, iteration), s):
+                if best(Iterate(w, theta, a, t, iteration), s, paying.charge):
                     status = Status.CONVERGED
                     break
             if before - value <= (tol if best is None else 1e-15) * abs(value):
