@@ -22,8 +22,19 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from harness import THREADS, in_turn
+from hullrank._threads import one_blas_thread
 
 GROWTH, WALLS = "growth", "threads"
+
+
+def on_one_thread(action):
+    """The action with BLAS limited to one thread from outside: in turn with it, the wall clock tells threads' worth."""
+
+    def limited():
+        with one_blas_thread():
+            return action()
+
+    return limited
 
 
 def measured(suite, quick):
@@ -34,6 +45,7 @@ def measured(suite, quick):
         contests = list(members)
         actions = {contest.name: contest.ours for contest in contests}
         actions |= {(name, peer): peer for contest in contests for name, peer in contest.peers.items()}
+        actions |= {("one thread", contest.name): on_one_thread(contest.ours) for contest in contests}
         print(group, file=sys.stderr, flush=True)
         found = in_turn(actions, (0.3 if quick else 2.0) * len(actions))
         for contest in contests:
@@ -44,6 +56,7 @@ def measured(suite, quick):
                 "group": group,
                 "name": contest.name,
                 "wall": ours.wall,
+                "wall_on_one_thread": found["one thread", contest.name].wall,
                 "cpu": ours.cpu,
                 "peers": {name: theirs.cpu / ours.cpu for name, theirs in peers.items()},
                 "peer_walls": {name: theirs.wall / ours.wall for name, theirs in peers.items()},

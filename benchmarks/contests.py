@@ -75,6 +75,12 @@ def linear(quick: bool) -> Iterator[Contest]:
     few = X[:400], y[:400]
     small = {"LinearSVC": fitted(LinearSVC(), *few)}
     yield from fits(f"the first 400 rows of {where}", CLASS_BASED | PAIRS, *few, small)
+    if not quick:
+        from skordinal.classifiers import SVOR
+
+        some = X[:4000], y[:4000]
+        slow = {"skordinal SVOR": fitted(SVOR(kernel="linear"), *some)}
+        yield from fits(f"the first 4000 rows of {where}", CLASS_BASED, *some, slow)
     m = 100_000 if quick else 1_000_000
     X, y = linear_data(m)
     names = [name for name in CLASS_BASED if name.split(",")[0] in ("FixedMarginClassifier", "ConvexHullRanker")]

@@ -85,6 +85,13 @@ def write(record, folder, name):
     (folder.parent / "benchmarks.md").write_text("\n".join(page(record, found, axes)) + "\n")
 
 
+def ratio(value, is_floor):
+    """How many times faster we are, or how many times slower than the floor."""
+    if value is None:
+        return ""
+    return f"{1 / value:.1f}" if is_floor else f"{value:.2f}x"
+
+
 def page(record, found, axes):
     """The page: a table per group of contests, then the pictures."""
     yield "# Benchmarks"
@@ -94,22 +101,22 @@ def page(record, found, axes):
         f"Written by `{command}` on {record['date']} "
         f"({record['machine']}, load {record['load']} at the end, commit {record['commit']}). A figure is the peer's "
         "CPU time on one thread over ours: how many times faster we are. The last two columns are wall times with the "
-        "default number of BLAS threads and that over the time with one."
+        "default number of BLAS threads, and that over the time with one, measured in turn."
     )
     groups = {}
     for (group, _), pair in contests(record):
         groups.setdefault(group, []).append(pair)
     for group, lines in groups.items():
-        peers = list(lines[0][0]["peers"])
-        floor = lines[0][0]["floor"]
-        titles = [f"times as long as {peer}" if peer == floor else peer for peer in peers]
+        peers = list(dict.fromkeys(peer for one, _ in lines for peer in one["peers"]))
+        floors = {one["floor"] for one, _ in lines}
+        titles = [f"times as long as {peer}" if peer in floors else peer for peer in peers]
         yield from ("", f"## {group[0].upper()}{group[1:]}", "")
         yield "| | CPU | " + " | ".join(titles) + " | wall, default threads | of one thread |"
         yield "|---|---|" + "---|" * (len(titles) + 2)
         for one, default in lines:
-            ratios = [f"{1 / one['peers'][p]:.1f}" if p == floor else f"{one['peers'][p]:.2f}x" for p in peers]
+            ratios = [ratio(one["peers"].get(peer), peer in floors) for peer in peers]
             cells = [one["name"], f"{1e3 * one['cpu']:.2f} ms", *ratios, f"{1e3 * default['wall']:.2f} ms"]
-            yield "| " + " | ".join([*cells, f"{default['wall'] / one['wall']:.2f}"]) + " |"
+            yield "| " + " | ".join([*cells, f"{default['wall'] / default['wall_on_one_thread']:.2f}"]) + " |"
     for axis in axes:
         yield from ("", f"## Growth with {axis}", "", f"![CPU seconds over {axis}](benchmarks/{axis}.svg)", "")
         yield f"| | largest | {'wall' if axis == 'threads' else 'CPU'} seconds there | exponent in {axis} |"
