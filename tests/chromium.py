@@ -33,10 +33,14 @@ def css(browser, selector):
 
 
 def wait_for(condition, seconds=60.0):
-    """Wait until a condition holds, and give what it gave."""
+    """Wait until a condition holds, and give what it gave; what it looks at may be drawn anew meanwhile."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if result := condition():
-            return result
+        try:
+            if result := condition():
+                return result
+        except Exception as error:
+            if type(error).__name__ != "StaleElementReferenceException":  # selenium may not be there
+                raise
         time.sleep(0.05)
     raise AssertionError(f"did not come true within {seconds} s")

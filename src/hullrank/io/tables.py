@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hullrank.exceptions import MissingExtraError, TableError
+from hullrank.exceptions import MissingExtraError, TableError, TableWarning
 from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
 from hullrank.io.csv_style import Style
 from hullrank.io.csv_tables import read_csv
@@ -72,7 +73,10 @@ def read_table(
     >>> read_table(path).rows()
     [(1, 'red'), (None, 'blue')]
     """
-    return read_styled(source, n_features=n_features, decimal=decimal)[0]
+    table, style = read_styled(source, n_features=n_features, decimal=decimal)
+    if style is not None and style.encoding is not None:
+        warnings.warn(f"{source} is not UTF-8; it is read as {style.encoding}", TableWarning, stacklevel=2)
+    return table
 
 
 def read_styled(

@@ -44,7 +44,8 @@ class Certificate:
     """Objective, lower bound, and the gap between them.
 
     ``relative_gap`` = (primal - dual) / max(|primal|, |dual|, floor); ``floor`` is what counts as zero where both
-    vanish, and ``cause`` says why the gap was not closed.
+    vanish, and ``cause`` says why the gap was not closed. ``gaps`` are relative gaps that the solver reported on its
+    way, at most 100 of them; they are its own word, and prove nothing.
     """
 
     primal: float
@@ -57,6 +58,7 @@ class Certificate:
     residuals: Mapping[str, float] = field(default_factory=dict)
     floor: float = 0.0
     cause: str = ""
+    gaps: tuple[float, ...] = ()
 
     @property
     def gap(self) -> float:

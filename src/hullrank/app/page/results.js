@@ -9,6 +9,9 @@ function showFit(parent, fitted) {
     `95% interval ${held.low.toFixed(3)} to ${held.high.toFixed(3)}; 0.5 is chance, 1 is perfect`);
   figure(figures, share, `${name.replaceAll("_", " ")} on the ${fitted.rows.toLocaleString("en")} training rows`,
     held ? "flatters the model, which has seen these rows" : "flatters the model, which has seen these rows; 0.5 is chance");
+  const foretold = held?.probabilities;
+  if (foretold) figure(figures, foretold.log_loss, "log loss of the probabilities on rows left out",
+    `lower is better; ${foretold.log_loss_of_shares.toFixed(3)} if every row got the shares of the grades`);
   const proof = fitted.certificate;
   if (proof) {
     const gap = proof.relative_gap ?? proof.gap;
