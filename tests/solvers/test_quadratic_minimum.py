@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from hullrank.problem.intervals import fixed_margin_problem, hull_problem
-from hullrank.solvers._quadratic_minimum import _complementary, quadratic_minimum
+from hullrank.solvers._quadratic_minimum import _complementary, active_set_minimum
 from hullrank.solvers.interior_point import Iterate, Settled
 
 PROBLEMS = {
@@ -40,7 +40,7 @@ def test_the_minimum_is_that_of_another_solver(name, seed):
     problem = PROBLEMS[name]
     terms, q = model(problem, seed), problem.n_thresholds
     start = problem.raise_thresholds(np.zeros(q), room=0.1)
-    found = quadratic_minimum(problem, terms, Iterate(np.zeros(3), start, np.empty(0), np.ones(len(problem.up))))
+    found = active_set_minimum(problem, terms, Iterate(np.zeros(3), start, np.empty(0), np.ones(len(problem.up))))
     assert found is not None
     gaps = problem.order_gaps(found.theta) - problem.gap
     assert gaps.min() >= -1e-12
@@ -60,7 +60,7 @@ def test_binding_constraints_were_among_them():
     """The laws above would hold trivially if nothing ever bound."""
     problem = PROBLEMS["fixed"]
     bound = [
-        quadratic_minimum(
+        active_set_minimum(
             problem, model(problem, seed), Iterate(np.zeros(3), np.arange(4.0), np.empty(0), np.zeros(3))
         ).order_multipliers.any()
         for seed in range(4)
@@ -71,7 +71,7 @@ def test_binding_constraints_were_among_them():
 def test_an_l1_penalty_is_left_to_another_method():
     problem = hull_problem(3, [(0, 1), (1, 2)], 1.0, penalty="l1")
     point = Iterate(np.zeros(3), np.arange(4.0), np.empty(0), np.zeros(3))
-    assert quadratic_minimum(problem, model(problem, 0), point) is None
+    assert active_set_minimum(problem, model(problem, 0), point) is None
 
 
 def test_constraints_that_say_the_same_share_their_multiplier():

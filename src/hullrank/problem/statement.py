@@ -128,4 +128,5 @@ def certificate(statement: Statement, grade: Grade, solution: Solution, tol: flo
         primal=float(primal), dual=float(dual), status=status, iterations=solution.iterations, seconds=seconds,
         solver=solution.solver, n_order_constraints=statement.n_order_constraints, residuals=grade.residuals,
         floor=float(grade.floor), cause=cause, gaps=_thinned(solution.gaps),
+        passes=getattr(statement, "passes", None),
     )  # fmt: skip

@@ -23,7 +23,7 @@ MOST_TURNS = 20  # changes of the active set after which it is left to the inter
 MOST_CONSTRAINTS = 200  # order constraints whose matrix K is formed
 
 
-def quadratic_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate | None:
+def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate | None:
     """The minimum of 1/2 |w|^2 and ``terms``, found from ``point``; None where it takes another method to find it."""
     E = len(problem.up)
     if problem.l1 or (E > MOST_CONSTRAINTS and np.any(problem.order_gaps(point.theta) <= problem.gap)):

@@ -11,6 +11,7 @@ from typing import Any
 from hullrank._progress import recording
 from hullrank._threads import one_blas_thread
 from hullrank.problem.block_pairs import BlockPairStatement
+from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.statement import Solution
@@ -53,6 +54,14 @@ def _(statement: PairStatement, options: Options, start: Any = None) -> Solution
 
     with one_blas_thread():
         return solve_pairs(statement, options, start=start)
+
+
+@solve_stated.register
+def _(statement: BlockStatement, options: Options, start: Any = None) -> Solution:
+    from hullrank.solvers.blocks import solve_in_blocks
+
+    with one_blas_thread():
+        return solve_in_blocks(statement, options)
 
 
 @solve_stated.register
