@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from hullrank.data import Samples
 from hullrank.exact.relaxation import RelaxationStatement
@@ -35,6 +36,8 @@ def samples(m):
 
 
 FEW, MANY = samples(60), samples(24_000)
+WIDE = replace(samples(600), X=sp.random_array((600, 4000), density=0.01, format="csr", rng=0))
+LINEAR = {"few": FEW, "many": MANY, "wide": WIDE}
 GRAM = Gram(FEW.X, "rbf", 0.5)
 INTERVALS = {
     "hinge": fixed_margin_problem(3, 0.5),
@@ -49,6 +52,7 @@ INTERVALS = {
     "sum": sum_of_margins_problem(3, 0.05),
 }
 POINT, SETTLED, NEWTON = "interior point", "interior point on unsettled rows", "semismooth Newton"
+DESCENT = "dual coordinate descent"
 SMO, COORDINATES = "SMO with Newton steps", "coordinates of the kernel's space"
 EXPECTED = {
     "few": {
@@ -74,6 +78,11 @@ EXPECTED = {
         **dict.fromkeys(["logistic", "l1 logistic"], (SETTLED, NEWTON)),
         "hard": (POINT,),
     },
+    "wide": {
+        **dict.fromkeys(["hinge", "squared", "l1", "nu", "sum"], (DESCENT, POINT)),
+        **dict.fromkeys(["logistic", "l1 logistic"], (DESCENT, NEWTON)),
+        **dict.fromkeys(["free", "free hinge", "hard"], (POINT,)),
+    },
     "kernel": {
         **dict.fromkeys(
             ["hinge", "squared", "free", "nu", "sum"],
@@ -93,8 +102,8 @@ EXPECTED = {
 
 
 def statement_of(kind, name):
-    if kind in ("few", "many"):
-        return interval_statement(INTERVALS[name], FEW if kind == "few" else MANY)
+    if kind in LINEAR:
+        return interval_statement(INTERVALS[name], LINEAR[kind])
     return interval_statement(INTERVALS[name], FEW, GRAM, 10 if kind == "approximated" else None)
 
 

@@ -85,6 +85,14 @@ def fit(
     cv: Annotated[bool, typer.Option("--cv/--no-cv", help="Measure on rows left out, in five quick folds.")] = True,
     memory: Memory = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace a model file that exists.")] = False,
+    pairs: Annotated[
+        Path | None,
+        typer.Option("--pairs", help="File of comparisons: ids of the row preferred and the other, perhaps a weight."),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Column with the ids that --pairs uses (else row numbers from 1)."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Learn a ranking from a table and save it.
@@ -99,6 +107,13 @@ def fit(
     reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
     room = memory_in_bytes(memory)
     wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json, probabilities, room)
+    if pairs is not None or key is not None:
+        from hullrank.cli.pairs import run_fit_pairs
+
+        if pairs is None:
+            raise typer.BadParameter("--id names the rows that --pairs compares; add --pairs FILE")
+        run_fit_pairs(data, named, reading, out, wishes, pairs, key)
+        return
     run_fit(data, named, reading, out, wishes)
 
 

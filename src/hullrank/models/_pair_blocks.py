@@ -42,13 +42,6 @@ def checked_block(block: tuple[Any, Any, Any, Any]) -> Checked:
     return X[rows], targets[rows].astype(np.float64), weights[rows], qid
 
 
-def refuse_beside_blocks(**given: Any) -> None:
-    """An error for what blocks have of their own."""
-    for name, value in given.items():
-        if value is not None:
-            raise HullrankError(f"blocks carry their own {name}; leave it out")
-
-
 def first_look(block: Checked, n_blocks: int, memory: int | None) -> Sums:
     """Numbers, moments, targets and queries of a block, and a sample of its rows or of its queries (a task)."""
     X, y, weights, qid = block

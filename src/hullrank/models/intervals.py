@@ -23,10 +23,9 @@ from hullrank.data import (
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass
 from hullrank.models._kernel import KernelMixin
-from hullrank.models._pair_blocks import refuse_beside_blocks
 from hullrank.models.base import ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
-from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source
+from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source, refuse_beside_blocks
 from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.certificate import Certificate, Status
 from hullrank.problem.charges import Charge
@@ -50,6 +49,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     _discrete: ClassVar[bool] = True  # whether labels must be grades rather than real numbers
     classes: Any
+    certificate_: Certificate
 
     @fitting
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -97,7 +97,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         else:
             statement = self._state_blocks(blocks, found, memory // (8 * max(found.n_features, 1)), discrete)
         self._learn(statement, began)
-        self.certificate_: Certificate = replace(self.certificate_, passes=blocks.passes)
+        self.certificate_ = replace(self.certificate_, passes=blocks.passes)
         return self
 
     def _state_blocks(self, blocks: BlockRows, found: FirstPass, room: int, discrete: bool) -> BlockStatement:
@@ -153,7 +153,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         """The problem on checked data."""
         labels, order, samples, positions = self._weighted_samples(X, y, values, weights)
         signs = self._signs(samples.X.shape[1])
-        space = self._space(samples.X, samples.weights)
+        space = self._space(samples.X, samples.weights, ranks=(samples.codes, None) if order.is_total else None)
         problem = self._problem(order, samples, space)
         if space is not None and problem.l1:
             raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")
@@ -243,7 +243,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             codes = samples.codes[np.searchsorted(statement.positions, self.support_)]
             self.n_support_ = np.bincount(codes, minlength=samples.n_classes)
         self.intervals_ = class_intervals(statement.problem, solution.point.thresholds, samples.n_classes)
-        if statement.order.is_total:
+        if statement.order.is_total and statement.grouped is None:
             self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2
         self.n_iter_ = solution.iterations
         if getattr(self, "warm_start", False):
@@ -346,11 +346,24 @@ def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     members = np.split(samples.rows, samples.starts[1:-1])
     top = np.array([each[np.argmax(scores[each])] for each in members])
     bottom = np.array([each[np.argmin(scores[each])] for each in members])
-    below, above = order.reduction().codes.T
+    below, above = _cell_edges(statement)
     worst = np.argmax(scores[top[below]] - scores[bottom[above]])
     lo, hi = below[worst], above[worst]
+    name = order.labels if statement.grouped is None else [order.labels[c] for c in statement.grouped.cls]
     return (
         f"C=inf asks for a hard margin, but the data cannot be separated{span}: for instance row {rows[top[lo]]} "
-        f"(class {order.labels[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {order.labels[hi]!r}) "
+        f"(class {name[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {name[hi]!r}) "
         "together with all others; use a finite C"
     )
+
+
+def _cell_edges(statement: IntervalStatement) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Edges (below, above) between the classes, or between the cells of every group."""
+    edges, grouped = statement.order.closure().codes, statement.grouped
+    if grouped is None:
+        below, above = statement.order.reduction().codes.T
+        return below, above
+    number = {(g, c): b for b, (g, c) in enumerate(zip(grouped.group.tolist(), grouped.cls.tolist(), strict=True))}
+    pairs = [(number.get((g, lo)), number.get((g, hi))) for g in range(grouped.n_groups) for lo, hi in edges.tolist()]
+    below, above = np.array([pair for pair in pairs if None not in pair], dtype=np.int64).T
+    return below, above

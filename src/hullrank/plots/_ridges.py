@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+MOST_ROWS = 25  # classes that get a ridge; beyond, rows are too low to show more than points
 FEWEST = 12  # samples of a class that have a distribution worth drawing
 _STEPS = 400  # points of a ridge over the width of the picture
 _TALL = 0.66  # height of a ridge, of the distance between two rows

@@ -1,18 +1,15 @@
 """The score line: every sample at its score, in the row of its class, with the bounds the model learned."""
 
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exceptions import HullrankError
-from hullrank.plots._ridges import FEWEST, draw_ridge, rain
+from hullrank.plots._places import draw_bands, draw_pairs
+from hullrank.plots._ridges import FEWEST, MOST_ROWS, draw_ridge, rain
 from hullrank.plots._style import FAINT, axes_or_new, class_colours, ink, plain, short
-from hullrank.plots.pair_matrix import pair_matrix
 from hullrank.plots.placement import Placement, place, place_by
-
-_MOST_ROWS = 25  # classes that get a ridge; beyond, rows are too low to show more than points
 
 
 class ScoreLineDisplay:
@@ -144,7 +141,8 @@ class ScoreLineDisplay:
             shown = _thinned(np.arange(len(p.scores)), ridged[p.codes], max_points, rng)
             self._draw_points(shown, rain(p.codes[shown].astype(float), rng, below=bool(ridged.any())))
             self._draw_bounds()
-            self._draw_pairs()
+            if 1 < len(p.classes) <= MOST_ROWS:
+                draw_pairs(self.ax_, p)
         else:
             queries, row = np.unique(self.qid, return_inverse=True)
             shown = np.flatnonzero(row < max_queries)
@@ -167,7 +165,7 @@ class ScoreLineDisplay:
         """Draw the distribution of every class that is large enough; returns which classes these are."""
         p = self.placement
         ridged = np.bincount(p.codes, minlength=len(p.classes)) >= FEWEST
-        if len(p.classes) > _MOST_ROWS:
+        if len(p.classes) > MOST_ROWS:
             ridged[:] = False
         colours = class_colours(len(p.classes), self.ax_)
         for code in np.flatnonzero(ridged):
@@ -208,8 +206,8 @@ class ScoreLineDisplay:
         p = self.placement
         left, right = self.ax_.get_xlim()
         colours = class_colours(len(p.classes), self.ax_)
-        if p.thresholds is not None and len(p.classes) <= _MOST_ROWS:
-            self._draw_bands(np.clip(np.concatenate([[left], p.thresholds, [right]]), left, right), colours)
+        if p.thresholds is not None and len(p.classes) <= MOST_ROWS:
+            draw_bands(self.ax_, p.classes, np.clip([left, *p.thresholds, right], left, right), colours)
         for code, (low, high) in enumerate(p.intervals if p.intervals is not None else ()):
             start, stop = max(low, left), min(high, right)
             if start < stop:
@@ -231,39 +229,8 @@ class ScoreLineDisplay:
                 handles.append(Line2D([], [], color=FAINT, lw=2, marker="|", label="interval learned"))
             self._legend(handles=handles, ncols=3)
 
-    def _draw_bands(self, edges: NDArray[np.float64], colours: NDArray[np.float64]) -> None:
-        """Tint the part of the score line that belongs to every class, and name it where the name fits."""
-        p = self.placement
-        inches = 0.75 * self.figure_.get_figwidth() / (edges[-1] - edges[0])
-        for code, (start, stop) in enumerate(pairwise(edges)):
-            self.ax_.axvspan(start, stop, color=colours[code], alpha=0.07, lw=0, zorder=0)
-            name = short(p.classes[code], 14)
-            if (stop - start) * inches > 0.075 * len(name):
-                self.ax_.annotate(
-                    name, ((start + stop) / 2, 1), (0, -3), ("data", "axes fraction"), "offset points",
-                    ha="center", va="top", fontsize="small", color=ink(self.ax_), alpha=0.7,
-                )  # fmt: skip
-
-    def _draw_pairs(self) -> None:
-        """Write between two rows, on the right, how many pairs of their samples are ranked right."""
-        p = self.placement
-        if not 1 < len(p.classes) <= _MOST_ROWS:
-            return
-        shares = pair_matrix(p)
-        comparable = None if p.order is None else {tuple(edge) for edge in p.order.closure().codes.tolist()}
-        for code in range(len(p.classes) - 1):
-            if np.isfinite(shares[code + 1, code]) and (comparable is None or (code, code + 1) in comparable):
-                self.ax_.annotate(
-                    f"}} {shares[code + 1, code]:.0%}", (1, code + 0.5), (4, 0), ("axes fraction", "data"),
-                    "offset points", va="center", fontsize="small", color=ink(self.ax_), annotation_clip=False,
-                )  # fmt: skip
-        self.ax_.annotate(
-            "right pairs\nof neighbours", (1, len(p.classes) - 0.35), (6, 0), ("axes fraction", "data"),
-            "offset points", va="bottom", fontsize="x-small", color=FAINT, annotation_clip=False,
-        )  # fmt: skip
-
     def _name_rows(self, title: str, names: NDArray[Any]) -> None:
-        step = max(1, int(np.ceil(len(names) / _MOST_ROWS)))
+        step = max(1, int(np.ceil(len(names) / MOST_ROWS)))
         ticks = np.arange(0, len(names), step)
         self.ax_.set_yticks(ticks, [short(names[i]) for i in ticks], color=ink(self.ax_))
         self.ax_.set_ylim(-0.5, len(names) - 0.1)

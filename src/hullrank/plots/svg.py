@@ -11,8 +11,9 @@ from hullrank.plots.placement import bounds_of
 _WIDTH, _ROW, _LEFT = 560, 24, 120
 _LEGEND = 18  # height of the line that says what the marks mean
 _MOST = 30
-# Five places of Matplotlib's viridis, which is not loaded here; all can be seen on white and on black.
-_STOPS = np.array([[71, 45, 123], [57, 86, 140], [31, 150, 139], [74, 193, 109], [178, 221, 45]])
+# The hues of viridis, a little lighter at the low end and darker at the high one: the same ramp must be seen on white
+# and on black. The report has it too (page/marks.js).
+_STOPS = np.array([[108, 72, 168], [60, 104, 170], [33, 140, 141], [70, 172, 105], [150, 182, 50]])
 
 
 def score_line_svg(model: Any) -> str:

@@ -6,7 +6,7 @@ the same products. Dense and sparse meet here.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,6 +57,23 @@ class Rows(Protocol):
 
     def group_sums(self, layout: RowLayout) -> "GroupSums":
         """The map from values per row of the layout to (groups, columns): sums of values times the row's sample."""
+
+
+class Entries(NamedTuple):
+    """The stored entries of sparse rows: row i is that of X at pick[i], divided by ``scale``.
+
+    Row k of X has the entries values[starts[k]:starts[k + 1]] in the columns of the same places.
+    """
+
+    values: Floats
+    columns: NDArray[np.integer]
+    starts: NDArray[np.integer]
+    pick: NDArray[np.integer]
+    scale: float
+
+    def squares(self) -> Floats:
+        """|x_i|^2 of every row."""
+        return square_lengths(self.values, self.starts)[self.pick] / self.scale**2
 
 
 @dataclass(frozen=True)
@@ -143,6 +160,12 @@ class ArrayRows:
             return np.asarray(self.X.multiply(self.X).T @ d).ravel() / self.scale**2
         Y = self.X if self.mean is None else self.X - self.mean
         return np.einsum("ij,ij,i->j", Y, Y, d) / self.scale**2
+
+    def entries(self) -> Entries:
+        """The stored entries of sparse rows, for solvers that go through them one by one."""
+        X = self.X
+        pick = np.arange(X.shape[0]) if self.pick is None else self.pick
+        return Entries(X.data, X.indices, X.indptr, pick, self.scale)
 
     def outer(self) -> Floats:
         """Products of all pairs of rows."""
@@ -255,8 +278,7 @@ def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRow
     """A view of the picked rows, centred (if dense) and scaled to rms|x| = 1; large X are measured on enough rows."""
     step = max(1, X.shape[0] * X.shape[1] // ENOUGH)
     if sp.issparse(X):
-        Y = X[pick]
-        square = float(np.asarray(Y.multiply(Y).sum(axis=1)).ravel() @ weights) / weights.sum()
+        square = float(square_lengths(X.data, X.indptr)[pick] @ weights) / weights.sum()
         spread = max(square, 0.0) ** 0.5
         return ArrayRows(X, pick, None, spread or 1.0, spread)
     Y, weights = X[pick[::step]], weights[::step]
@@ -268,3 +290,10 @@ def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRow
     if spread <= 8 * np.finfo(np.float64).eps * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
         spread = 0.0
     return ArrayRows(X, pick, mean, spread or 1.0, spread)
+
+
+def square_lengths(values: Floats, starts: NDArray[np.integer]) -> Floats:
+    """|x|^2 of every row, from the stored entries of all rows."""
+    sums = np.add.reduceat(np.append(values * values, 0.0), starts[:-1])
+    sums[starts[1:] == starts[:-1]] = 0.0  # of an empty row, reduceat gives the entry that follows
+    return sums

@@ -24,9 +24,13 @@ MOST_CONSTRAINTS = 200  # order constraints whose matrix K is formed
 
 
 def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate | None:
-    """The minimum of 1/2 |w|^2 and ``terms``, found from ``point``; None where it takes another method to find it."""
+    """The minimum of 1/2 |w|^2 and ``terms``, found from ``point``; None where it takes another method to find it.
+
+    Of homogeneous problems, which a linear term drives, the interior-point method finds more digits.
+    """
     E = len(problem.up)
-    if problem.l1 or (E > MOST_CONSTRAINTS and np.any(problem.order_gaps(point.theta) <= problem.gap)):
+    many = E > MOST_CONSTRAINTS and bool(np.any(problem.order_gaps(point.theta) <= problem.gap))
+    if problem.l1 or problem.homogeneous or many:
         return None
     system = _factored(problem, terms, len(point.w))
     w, theta = _free_minimum(problem, terms, point, system)

@@ -58,6 +58,11 @@ class ScaledProblem:
         """The map from values per row to sums of values times the row's sample, by group."""
         return self.rows.group_sums(self.layout)
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are sparse."""
+        return sp.issparse(self.rows.X)
+
     def certify(self, point: Iterate, scores: Floats | None = None, lost: float | None = None) -> CertifiedPoint:
         """Grade a point; ``lost`` is the total charge of its rows, if it is known."""
         penalty = self.problem.penalty

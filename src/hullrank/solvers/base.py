@@ -29,7 +29,8 @@ class Solver:
 
     ``family`` is the kind of problem: "intervals" (class-based, linear), "kernel intervals", "pairs", "relaxation" or
     "exact"; the last two have no ``charges`` to choose from. ``shared_slacks`` tells whether two rows may share a
-    slack. ``limits`` adds what sizes it is meant for: None, or the reason against.
+    slack, ``sparse`` whether the solver is for sparse rows with many columns. ``limits`` adds what sizes it is meant
+    for: None, or the reason against.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Solver:
     charges: tuple[Charge, ...] = ()
     penalties: tuple[Penalty, ...] = (Penalty.L2,)
     shared_slacks: bool = True
+    sparse: bool = False
     limits: Callable[[Any], str | None] = lambda statement: None
 
     def refuses(self, statement: Any) -> str | None:

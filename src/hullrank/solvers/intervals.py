@@ -16,11 +16,14 @@ from hullrank.solvers._block_levels import sample_sizes
 from hullrank.solvers._linear_system import DENSE_LIMIT
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
+from hullrank.solvers.coordinate_descent import solve_by_coordinate_descent
 from hullrank.solvers.interior_point import Iterate, interior_point
 from hullrank.solvers.newton import solve_by_newton
 from hullrank.solvers.threshold_centres import centred_thresholds
 
 Floats = NDArray[np.float64]
+FEW_ROWS = 500  # of sparse rows: a matrix of all pairs of them is factored fast
+MOST_GROUP_SUMS = 50_000_000  # numbers in the sums of all groups' rows
 _INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that nothing separates the classes
 
 
@@ -68,9 +71,9 @@ def _ending(status: Status) -> Status:
 
 
 def _solve(solver: Solver, scaled: ScaledProblem, options: Options) -> tuple[Iterate, CertifiedPoint]:
-    """Run a solver; more columns than rows are first rotated away."""
+    """Run a solver; more columns than rows are first rotated away, unless it goes through the entries of the rows."""
     wide = scaled.rows.n_features > scaled.n_samples and scaled.n_samples <= DENSE_LIMIT and not scaled.problem.l1
-    if not wide:
+    if not wide or solver.sparse:
         return solver.solve(scaled, options.tol, options.max_iter)
     reduced, lift = scaled.in_row_space()
     point, certified = solver.solve(reduced, options.tol, options.max_iter)
@@ -147,6 +150,21 @@ def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:
 def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     if statement.problem.charge is Charge.SQUARED_HINGE and statement.size.n_samples <= DENSE_LIMIT:
         return "few rows are solved faster by the interior-point method"
+    return _group_limits(statement)
+
+
+def _group_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+    """Normal equations need the sum of every group's rows, which are dense."""
+    size, n_groups = statement.size, statement.problem.n_groups
+    if not statement.is_sparse or size.n_features <= DENSE_LIMIT or size.n_samples <= DENSE_LIMIT:
+        return None
+    if n_groups * size.n_features > MOST_GROUP_SUMS:
+        return (
+            f"normal equations would hold dense sums of {n_groups} groups of rows in {size.n_features} columns; use "
+            "fewer classes or columns, or a problem that coordinate descent takes (finite C, intervals='proper')"
+        )
+    if REGISTRY["dual coordinate descent"].refuses(statement) is None:
+        return "conjugate gradients take long on so many sparse rows, which coordinate descent solves"
     return None
 
 
@@ -168,8 +186,22 @@ def _block_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     return None
 
 
+def _sparse_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+    size = statement.size
+    if not statement.is_sparse:
+        return "coordinate descent goes through the stored entries of sparse rows, and these are dense"
+    if size.n_features <= DENSE_LIMIT or size.n_samples <= FEW_ROWS:
+        return "few columns or rows are solved faster by normal equations"
+    return None
+
+
 _linear = partial(Solver, family="intervals")
 register(
+    _linear(
+        "dual coordinate descent", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC),
+        solve=solve_by_coordinate_descent, penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False,
+        sparse=True, limits=_sparse_limits,
+    ),
     _linear(
         blocks.NAME, charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=blocks.solve_in_blocks,
         penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_block_limits,
@@ -180,6 +212,6 @@ register(
     ),
     _linear(
         "interior point", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.HARD), solve=_solve_by_interior_point,
-        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1),
+        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_group_limits,
     ),
 )  # fmt: skip
