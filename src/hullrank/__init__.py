@@ -24,6 +24,7 @@ _HOME = {
     "ExactRanker": "models.exact",
     "LinearRelaxationRanker": "models.relaxation",
     "OrdinalCalibrator": "models.calibration",
+    "SemiSupervised": "models.semi_supervised",
     "ConvexHullRankerCV": "model_selection.path",
     "FixedMarginClassifierCV": "model_selection.path",
     "SwappedPairsRankerCV": "model_selection.path",

@@ -28,6 +28,24 @@ def listening(listener: Listener, on_block: BlockListener | None = None) -> Iter
 
 
 @contextmanager
+def recording() -> Iterator[list[float]]:
+    """While this lasts, collect the relative gaps in a list; whoever listens already still hears them."""
+    heard: list[float] = []
+    before = _listener.get()
+
+    def hear(gap: float) -> None:
+        heard.append(float(gap))
+        if before is not None:
+            before(gap)
+
+    token = _listener.set(hear)
+    try:
+        yield heard
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
 def listening_to_bounds(listener: BoundsListener) -> Iterator[None]:
     """While this lasts, hand value and bound of an exact search, and the share of its time, to ``listener``."""
     token = _on_bounds.set(listener)

@@ -91,6 +91,7 @@ def test_a_limit_met_before_the_search_still_keeps_the_rule(parameters, signs):
     assert "weights" not in parameters or ((w == np.rint(w)) & (np.abs(w) <= 2)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", PHASES)
 def test_every_phase_tells_value_and_bound(phase, capsys):
     _, _, parameters, (X, y) = PHASES[phase]
@@ -106,6 +107,7 @@ def test_every_phase_tells_value_and_bound(phase, capsys):
     assert f"value {certificate.value:.10g}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{"method": "lattice"}, {"weights": "integer", "max_weight": 9}])
 def test_a_real_ctrl_c_is_heard_within_two_seconds(parameters):
     X, y = answers(1000, 8)

@@ -92,6 +92,7 @@ def test_quick_and_full_results_do_not_mix(tmp_path):
     assert go(lambda cell: {}, tmp_path, cells=[Cell("a", 0, "m", True)]).reused == 0
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_numbers(tmp_path):
     cells = [Cell("noisy scores", 0, method, True) for method in pairs.METHODS]
     alone = go(pairs.run, tmp_path / "one", cells=cells)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from hullrank.datasets import make_ratings
+from hullrank.datasets import make_ratings, ratings_to_features
 from hullrank.experiments import margins
 from hullrank.experiments.base import Cell
 
@@ -36,3 +36,13 @@ def test_users_with_few_ratings_take_no_part(movielens):
     record = margins.run(Cell(margins.MOVIELENS, 23, f"{margins.FIXED}, 50"))
     assert record["features"] == 29
     assert 0 <= record["error"] < 1.5
+
+
+def test_the_trivial_rival_is_an_items_mean_plus_the_users_offset():
+    table = make_ratings(20, 60, density=0.6, random_state=1)
+    X, y, items = ratings_to_features(table, 3)
+    others = np.delete(table, 3, axis=0)
+    means = np.nanmean(others, axis=0)[items]
+    offset = (y[:20] - means[:20]).mean()
+    expected = np.clip(np.rint(means[20:] + offset), y[:20].min(), y[:20].max())
+    np.testing.assert_array_equal(margins.item_mean_plus_offset(X[:20], y[:20])(X[20:]), expected)

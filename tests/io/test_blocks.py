@@ -126,6 +126,7 @@ def test_plain_numbers_need_no_encoder(tmp_path):
     assert_array_equal(y, table["grade"])
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 1000), st.lists(st.integers(1, 499), max_size=5, unique=True))
 def test_columns_learnt_in_parts_are_those_of_the_whole(seed, cuts):

@@ -26,7 +26,7 @@ NAMES = [
 every_estimator = pytest.mark.parametrize("name", NAMES)
 
 
-WRAPPERS = {"OrdinalCalibrator", "TunedThresholdOrdinal", "OrdinalPredictionSets"}
+WRAPPERS = {"OrdinalCalibrator", "TunedThresholdOrdinal", "OrdinalPredictionSets", "SemiSupervised"}
 
 
 def blank(name):

@@ -31,6 +31,8 @@ SETTINGS = {  # each is fitted after each other one
     "ConvexHullRankerCV": [{"Cs": [1]}, {"Cs": [1, 2], "cv": 2}],
     "FixedMarginClassifierCV": [{"Cs": [1]}, {"Cs": [1, 2], "cv": 2}],
     "SwappedPairsRankerCV": [{"Cs": [1]}, {"Cs": [1, 2], "cv": 2}],
+    "OrderGraphSearchCV": [{"n_resamples": 20}, {"order": "chain", "cv": 2}],
+    "SemiSupervised": [{"strength": 1.0}, {"strength": "auto"}],
     "PRank": [{"kernel": "rbf"}, {"kernel": "linear"}],
     "RankBoost": [{"early_stopping": True, "random_state": 0}, {"weak_rankers": "thresholds"}],
     "InformativeVectorClassifier": [{"max_iter": 20}, {"tune": False}],
@@ -42,7 +44,7 @@ ESTIMATORS = [
 ]
 
 
-WRAPPERS = {"OrdinalCalibrator", "TunedThresholdOrdinal", "OrdinalPredictionSets"}
+WRAPPERS = {"OrdinalCalibrator", "TunedThresholdOrdinal", "OrdinalPredictionSets", "SemiSupervised"}
 
 
 def blank(name):
@@ -108,6 +110,7 @@ LAST = {
     "ConvexHullRankerCV": "refit_time_",
     "FixedMarginClassifierCV": "refit_time_",
     "SwappedPairsRankerCV": "refit_time_",
+    "OrderGraphSearchCV": "best_estimator_",
     "PRank": "coef_",
     "RankBoost": "coef_",
     "InformativeVectorClassifier": "_root",

@@ -1,13 +1,18 @@
 """Notebooks show the score line of a fitted estimator."""
 
+import json
 import re
+from importlib.resources import files
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph, OrdinalCalibrator
-from hullrank.plots.svg import score_line_svg
+from hullrank.plots.svg import _STOPS, score_line_svg
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = np.digitize(X[:, 0], [-0.5, 0.5])
@@ -64,3 +69,22 @@ def test_marks_have_a_legend_and_calibrators_a_line():
     calibrator = OrdinalCalibrator(FixedMarginClassifier())
     assert "<svg role" not in calibrator._repr_html_()
     assert "<svg role" in calibrator.fit(X, Y)._repr_html_()
+
+
+def test_pipelines_of_scikit_learn_show_it_in_the_panel_of_their_step():
+    pipeline = make_pipeline(StandardScaler(), FixedMarginClassifier())
+    assert "<svg role" not in pipeline._repr_html_()
+    assert pipeline.fit(X, Y)._repr_html_().count("<svg role") == 1
+    assert FixedMarginClassifier().fit(X, Y)._repr_html_().count("<svg role") == 1
+    assert GridSearchCV(pipeline, {"fixedmarginclassifier__C": [1.0]}).fit(X, Y)._repr_html_().count("<svg role") == 1
+
+
+def test_one_ramp_in_notebooks_and_reports_seen_on_white_and_black():
+    page = files("hullrank") / "reports" / "page" / "marks.js"
+    written = re.search(r"const RAMP = (.*);", page.read_text())[1]
+    assert json.loads(written) == _STOPS.tolist()
+    linear = np.where(_STOPS <= 10, _STOPS / 12.92 / 255, ((_STOPS / 255 + 0.055) / 1.055) ** 2.4)
+    lightness = linear @ [0.2126, 0.7152, 0.0722]
+    assert (np.diff(lightness) > 0.02).all()  # told apart also without colour
+    assert (1.05 / (lightness + 0.05)).min() > 2
+    assert ((lightness + 0.05) / 0.05).min() > 2

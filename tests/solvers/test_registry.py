@@ -75,7 +75,7 @@ EXPECTED = {
                 POINT,
             ),
         ),
-        **dict.fromkeys(["logistic", "l1 logistic"], (NEWTON,)),
+        **dict.fromkeys(["logistic", "l1 logistic"], (SETTLED, NEWTON)),
         "hard": (POINT,),
     },
     "wide": {

@@ -73,7 +73,7 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     with placed(model_file) as place:
         save(pipeline, place, about=about_fit(wishes.method, columns, data, grades))
     order = None if graph is None or grades else graph.closure()
-    task = Task(wishes.method, data, y, settings, order, forms)
+    task = Task(wishes.method, data, y, settings, order, forms, wishes.probabilities)
     model = unwrap(pipeline).model
     try:
         with working(f"scoring {len(data):,} rows", keep=True):

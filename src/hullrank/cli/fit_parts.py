@@ -18,7 +18,7 @@ from hullrank.cli.methods import METHODS, build, parse_settings, takes_blocks
 from hullrank.cli.model import Model
 from hullrank.cli.output import placed
 from hullrank.cli.parts import USUAL_MEMORY, Parts, Placed
-from hullrank.cli.progress import watching
+from hullrank.cli.progress import watching_passes
 from hullrank.cli.result import tell_result
 from hullrank.exceptions import HullrankError
 from hullrank.io.parquet_parts import ParquetParts
@@ -53,7 +53,7 @@ def run_fit_in_parts(
     blocks = Blocks(read, len(parts), memory=wishes.memory or USUAL_MEMORY, feature_names=names)
     start = perf_counter()
     title = f"fitting {wishes.method} to {look.rows:,} rows"
-    with working(title, keep=True) as advance, watching(model, advance):
+    with working(title, keep=True) as advance, watching_passes(advance):
         model.fit(blocks)
     seconds = perf_counter() - start
     tell_columns(look.sample(), encoder)
@@ -63,7 +63,7 @@ def run_fit_in_parts(
         save(pipeline, place, about=notes)
     task = Task(wishes.method, look.sample(), y, settings, None if graph is None else graph.closure(), forms)
     try:
-        rows = Placed.of_parts(Model(pipeline, notes, ""), parts)
+        rows = Placed.of_parts(Model(pipeline, notes, ""), parts, told=True)
         tell_result(model, rows, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
     except KeyboardInterrupt:
         note(f"stopped by Ctrl-C; the model is saved in {model_file}")

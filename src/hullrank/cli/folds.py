@@ -3,11 +3,12 @@
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from hullrank.cli.chances import Chances
 from hullrank.cli.console import stopped, warn
 from hullrank.cli.data import Data
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError
@@ -25,10 +26,11 @@ class Task:
     parameters: dict[str, Any]
     order: Any  # the order graph that the pairs are counted by, or None for numbers
     forms: dict[str, Any] | None
+    probabilities: bool = False
 
     def take(self, rows: Any) -> "Task":
         """The same with some rows only."""
-        return Task(self.method, self.data.take(rows), self.y[rows], self.parameters, self.order, self.forms)
+        return replace(self, data=self.data.take(rows), y=self.y[rows])
 
     @property
     def within_queries(self) -> bool:
@@ -67,25 +69,37 @@ def _joined(folds: list[int]) -> str:
     return f"fold {numbers[0]}" if len(numbers) == 1 else f"folds {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
-def runner(task: Task, remarks: Remarks) -> Run:
-    """Train rows, test rows -> pair accuracy on the test rows (within queries if there are any); NaN if collapsed."""
+def runner(task: Task, remarks: Remarks, chances: Chances | None = None) -> Run:
+    """Train rows, test rows -> pair accuracy on the test rows (within queries if there are any); NaN if collapsed.
+
+    If probabilities are asked for, ``chances`` hears them.
+    """
     from hullrank.cli.fit import fit_pipeline
     from hullrank.cli.methods import build
 
     def run(train: Any, test: Any) -> float:
-        pipeline = build(task.method, task.parameters, sparse=task.data.sparse, forms=task.forms)
+        sparse, probable = task.data.sparse, chances is not None
+        pipeline = build(task.method, task.parameters, sparse=sparse, forms=task.forms, probabilities=probable)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             fit_pipeline(pipeline, task.data.take(train), task.y[train])
             if stopped():
                 raise KeyboardInterrupt
             scores = pipeline.score_samples(task.data.X[test])
+            if chances is not None:
+                weights = task.data.weights
+                parts = [part for rows in (train, test) for part in (task.y[rows], _at(weights, rows))]
+                chances.hear(pipeline[-1], pipeline.predict_proba(task.data.X[test]), *parts)
         remarks.hear(task.method, told)
         if any(issubclass(each.category, CollapsedRankingWarning) for each in told) or np.ptp(scores) == 0:
             return float("nan")
         return accuracy(task.take(test), scores)
 
     return run
+
+
+def _at(values: Any | None, rows: Any) -> Any | None:
+    return None if values is None else values[rows]
 
 
 def accuracy(task: Task, scores: Any) -> float:

@@ -30,6 +30,13 @@ def _settings(incomplete: str) -> list[str]:
     return completion.settings(incomplete)
 
 
+def _is_there(context: typer.Context, path: Path | None) -> Path | None:
+    """Ask for the file before any library is loaded that reads it, so that a wrong name is answered at once."""
+    if path is not None and str(path) != "-" and not context.resilient_parsing:
+        path.stat()
+    return path
+
+
 def _is_decimal(text: str | None) -> str | None:
     if text not in (None, ".", ","):
         raise typer.BadParameter("the decimal sign is a point or a comma: --decimal . or --decimal ,")
@@ -89,7 +96,10 @@ Dates = Annotated[
 ]
 DataFile = Annotated[
     Path,
-    typer.Argument(help="CSV, TSV, Parquet (or a folder of it), Arrow, JSON, .xlsx (extra) or SVMlight; - is stdin."),
+    typer.Argument(
+        callback=_is_there,
+        help="CSV, TSV, Parquet (or a folder of it), Arrow, JSON, .xlsx (extra) or SVMlight; - is stdin.",
+    ),
 ]
 Memory = Annotated[
     str | None,
@@ -97,7 +107,7 @@ Memory = Annotated[
         "--memory", metavar="SIZE", help="Memory for rows, as in 2GiB; Parquet files that take more are read in parts."
     ),
 ]
-ModelPath = Annotated[Path, typer.Argument(help="Model file (.hull).")]
+ModelPath = Annotated[Path, typer.Argument(callback=_is_there, help="Model file (.hull).")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Method = Annotated[
     str, typer.Option("--method", "-m", metavar="NAME", help="See `hullrank methods`.", autocompletion=_methods)

@@ -92,8 +92,11 @@ class Placed:
         return cls(y, model.pipeline.score_samples(data.X), model.grades(data.X), data.weights, data.qid)
 
     @classmethod
-    def of_parts(cls, model: Model, parts: Parts) -> "Placed":
-        """The same of a table in parts; a row takes a few numbers, whatever the number of columns."""
+    def of_parts(cls, model: Model, parts: Parts, *, told: bool = False) -> "Placed":
+        """The same of a table in parts; a row takes a few numbers, whatever the number of columns.
+
+        Rows without a target are left out with a note, unless that was ``told`` before.
+        """
         placed, queries, without = [], [], 0
         for data in parts.walk(f"scoring {parts.tables.rows:,} rows"):
             without += data.without_target
@@ -101,7 +104,7 @@ class Placed:
                 placed.append(cls.of(model, data))
                 if parts.columns.qid is not None and data.rows is not None:
                     queries.append(data.rows[parts.columns.qid])
-        tell_missing_targets(without, len(placed), parts.columns, parts.tables.name)
+        tell_missing_targets(0 if told else without, len(placed), parts.columns, parts.tables.name)
         y, scores, grades, weights = (
             None if values[0] is None else np.concatenate(values)
             for values in zip(*((part.y, part.scores, part.grades, part.weights) for part in placed), strict=True)

@@ -24,6 +24,17 @@ def watching(model: Any, advance: Callable[[float, str], None]) -> Iterator[None
             yield
 
 
+@contextmanager
+def watching_passes(advance: Callable[[float, str], None]) -> Iterator[None]:
+    """While a model is fitted to rows in blocks, show which pass over them this is and how far it got."""
+
+    def hear(pass_number: int, done: int, blocks: int) -> None:
+        advance(done / blocks, f"pass {pass_number}, block {done:,} of {blocks:,}")
+
+    with listening(lambda gap: None, hear):
+        yield
+
+
 class DigitsDone:
     """From gaps to the share of their digits: log(first / gap) / log(first / tol), never falling."""
 

@@ -22,6 +22,22 @@ def export_onnx(estimator: Any, path: str | os.PathLike[str]) -> None:
     The graph takes ``X``, a float matrix, or one input per column of the table that a `TableEncoder` was fitted on
     (floats with NaN where missing, or strings), and gives ``scores`` and, where the model predicts classes, ``label``;
     an `OrdinalCalibrator` adds ``probabilities``. Inside it computes in double precision.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, or a Pipeline that ends in one
+    path : path of the file
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank import FixedMarginClassifier
+    >>> from hullrank.datasets import make_ordinal
+    >>> from hullrank.io import export_onnx
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.onnx"
+    >>> export_onnx(FixedMarginClassifier().fit(*make_ordinal(60, 2, random_state=0)), path)
+    >>> path.stat().st_size > 0
+    True
     """
     data = to_onnx(estimator).SerializeToString()
     with replacing(path) as stream:
@@ -205,6 +221,10 @@ def _sigmoid(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]
 
 
 def _rbf(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) -> str:
+    gamma = getattr(model, "gamma_", None)
+    if isinstance(gamma, np.ndarray):  # one for every column
+        root = np.sqrt(gamma)[None, :]
+        value, vectors = graph.op("Mul", value, graph.const(root)), vectors * root
     squares = graph.op("ReduceSum", graph.op("Mul", value, value), graph.const([1]), keepdims=1)
     both = graph.op("Add", squares, graph.const(np.square(vectors).sum(axis=1)[None, :]))
     twice = graph.op("Mul", _dot(graph, value, vectors), graph.const(2.0))
@@ -221,7 +241,8 @@ def _decay(graph: _Graph, model: Any, distances: str) -> str:
 
 
 def _gamma(model: Any) -> float:
-    return float(model.gamma_ if hasattr(model, "gamma_") else model._state.kernel["gamma"])
+    gamma = model.gamma_ if hasattr(model, "gamma_") else model._state.kernel["gamma"]
+    return 1.0 if isinstance(gamma, np.ndarray) else float(gamma)
 
 
 _KERNELS = {"linear": _linear, "poly": _poly, "sigmoid": _sigmoid, "rbf": _rbf, "laplacian": _laplacian}

@@ -109,8 +109,8 @@ class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
     >>> from hullrank.datasets import discretize
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> grades = discretize(y, 3)
-    >>> search = OrderGraphSearchCV().fit(X, [["ash", "elm", "oak"][int(g) - 1] for g in grades])
+    >>> names = ["oak", "elm", "ash"]  # lowest first
+    >>> search = OrderGraphSearchCV().fit(X, [names[g] for g in discretize(y, 3)])
     >>> search.order_.labels
     ('ash', 'elm', 'oak')
     """

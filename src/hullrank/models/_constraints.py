@@ -29,7 +29,7 @@ class HardMargin(Options):
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(set(KERNELS)), callable],
-    "gamma": [StrOptions({"scale", "auto"}), positive()],
+    "gamma": [StrOptions({"scale", "auto", "ard"}), positive()],
     "degree": [Interval(Integral, 0, None, closed="left")],
     "coef0": [Interval(Real, -LARGEST, LARGEST, closed="both")],
     "cache_size": [positive()],

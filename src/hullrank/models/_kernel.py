@@ -11,9 +11,11 @@ from hullrank.models._constraints import signs_of_features
 from hullrank.problem.kernel_factor import basis_size, factor_kernel
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.kernels import Gram, check_gram, kernel_matrix, resolve_gamma
+from hullrank.problem.lengths import column_gammas, scale_columns
 from hullrank.problem.signs import Signs
 
 Floats = NDArray[np.float64]
+Ranks = tuple[NDArray[Any], NDArray[np.integer] | None]  # targets, and queries or None
 
 _FEW = 30  # dimensions up to which the range of nu and C takes account of a kernel's space
 _BLOCK = 4_000_000  # kernel values held at a time while predicting (32 MB)
@@ -62,10 +64,12 @@ class KernelMixin:
         """The kept samples; of a precomputed kernel both rows and columns."""
         return X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
 
-    def _space(self, X: Any, weights: Floats, rows: NDArray[np.integer] | None = None) -> KernelSpace | None:
+    def _space(
+        self, X: Any, weights: Floats, rows: NDArray[np.integer] | None = None, ranks: Ranks | None = None
+    ) -> KernelSpace | None:
         """The space of the kernel over the samples (those at ``rows``; all count for gamma); None for a linear score.
 
-        A fitted model has its own gamma.
+        A fitted model has its own gamma. ``ranks`` are the targets and queries from which gamma="ard" learns.
         """
         if not self._has_kernel:
             return None
@@ -75,9 +79,19 @@ class KernelMixin:
         if self.kernel == "precomputed":
             gram = Gram(X, "precomputed")
         else:
-            gamma = self.gamma_ if hasattr(self, "gamma_") else resolve_gamma(self.gamma, X, weights)
-            gram = Gram(X, self.kernel, gamma, self.degree, self.coef0)
+            gamma = self.gamma_ if hasattr(self, "gamma_") else self._resolved_gamma(X, weights, ranks)
+            one, columns = (1.0, gamma) if isinstance(gamma, np.ndarray) else (gamma, None)
+            gram = Gram(scale_columns(X, columns), self.kernel, one, self.degree, self.coef0)
+            return KernelSpace(gram if rows is None else gram.take(rows), rank, self._coefficient_norm, columns)
         return KernelSpace(gram if rows is None else gram.take(rows), rank, self._coefficient_norm)
+
+    def _resolved_gamma(self, X: Any, weights: Floats, ranks: Ranks | None) -> float | Floats:
+        """The number behind gamma, or one for every column."""
+        if self.gamma != "ard":
+            return resolve_gamma(self.gamma, X, weights)
+        if self.kernel != "rbf" or ranks is None:
+            raise HullrankError("gamma='ard' is for kernel='rbf' and targets in one line; use 'scale' or a number")
+        return column_gammas(X, *ranks)
 
     def _store_weights(self, statement: Any, X: Any, coef: Floats, by_class: NDArray[np.intp]) -> None:
         """``coef_`` of a linear score, else as in SVC: the samples with a coefficient, class by class."""
@@ -89,7 +103,8 @@ class KernelMixin:
         self.dual_coef_ = coef[used][None, :]
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[used]
         if self.kernel != "precomputed":
-            self.gamma_ = statement.space.gram.gamma
+            columns = statement.space.column_gamma
+            self.gamma_ = statement.space.gram.gamma if columns is None else columns
 
     def _stored_coef(self, statement: Any) -> Floats:
         """The weights, or the kernel coefficient of every sample of the statement."""
@@ -119,13 +134,13 @@ class KernelMixin:
         coef = self.dual_coef_[0]
         if self.kernel == "precomputed":
             return np.asarray(X[:, self.support_] @ coef).ravel()
+        one, columns = (1.0, self.gamma_) if isinstance(self.gamma_, np.ndarray) else (self.gamma_, None)
+        X, vectors = scale_columns(X, columns), scale_columns(self.support_vectors_, columns)
         scores = np.zeros(X.shape[0])
         step = max(1, _BLOCK // max(1, len(coef)))
         for start in range(0, len(scores) if len(coef) else 0, step):
             part = X[start : start + step]
-            values = kernel_matrix(
-                part, self.support_vectors_, self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0
-            )
+            values = kernel_matrix(part, vectors, self.kernel, gamma=one, degree=self.degree, coef0=self.coef0)
             scores[start : start + step] = values @ coef
         return scores
 

@@ -38,8 +38,9 @@ class NuMarginClassifier(MarginClassifier):
         others; a dict has names of features for keys. Linear scores only.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X).
+    gamma : {"scale", "auto", "ard"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X). "ard"
+        learns one for every column of an rbf kernel from the ranks of y, for data of which few columns matter.
     degree : int, default=3
         Degree of the poly kernel.
     coef0 : float, default=0.0
@@ -78,8 +79,8 @@ class NuMarginClassifier(MarginClassifier):
         Kernel coefficients of the support vectors.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of every class.
-    gamma_ : float
-        The number behind ``gamma``; with a kernel that is not precomputed.
+    gamma_ : float, or ndarray of shape (n_features,)
+        The number (with "ard" the numbers) behind ``gamma``; with a kernel that is not precomputed.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -88,6 +89,15 @@ class NuMarginClassifier(MarginClassifier):
     References
     ----------
     A. Shashua, A. Levin: Ranking with large margin principle: two approaches. NIPS 2002.
+
+    Examples
+    --------
+    >>> from hullrank import NuMarginClassifier
+    >>> from hullrank.datasets import make_ordinal
+    >>> X, y = make_ordinal(200, 3, n_classes=3, noise=0.3, random_state=0)
+    >>> model = NuMarginClassifier().fit(X, y)
+    >>> model.score(X, y) > 0.7
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -208,8 +218,9 @@ class SumOfMarginsClassifier(MarginClassifier):
         others; a dict has names of features for keys. Linear scores only.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X).
+    gamma : {"scale", "auto", "ard"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X). "ard"
+        learns one for every column of an rbf kernel from the ranks of y, for data of which few columns matter.
     degree : int, default=3
         Degree of the poly kernel.
     coef0 : float, default=0.0
@@ -248,8 +259,8 @@ class SumOfMarginsClassifier(MarginClassifier):
         Kernel coefficients of the support vectors.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of every class.
-    gamma_ : float
-        The number behind ``gamma``; with a kernel that is not precomputed.
+    gamma_ : float, or ndarray of shape (n_features,)
+        The number (with "ard" the numbers) behind ``gamma``; with a kernel that is not precomputed.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -258,6 +269,15 @@ class SumOfMarginsClassifier(MarginClassifier):
     References
     ----------
     A. Shashua, A. Levin: Ranking with large margin principle: two approaches. NIPS 2002.
+
+    Examples
+    --------
+    >>> from hullrank import SumOfMarginsClassifier
+    >>> from hullrank.datasets import make_ordinal
+    >>> X, y = make_ordinal(200, 3, n_classes=3, noise=0.3, random_state=0)
+    >>> model = SumOfMarginsClassifier().fit(X, y)
+    >>> model.score(X, y) > 0.7
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -11,7 +11,8 @@ from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.models._constraints import CLASS_CONSTRAINTS, HardMargin, positive
 from hullrank.models.base import RankerMixin
-from hullrank.models.intervals import IntervalEstimator, are_crossed, warn_collapsed
+from hullrank.models.grouped import GroupedIntervalEstimator
+from hullrank.models.intervals import are_crossed, warn_collapsed
 from hullrank.order import OrderGraph
 from hullrank.problem.charges import LOSSES
 from hullrank.problem.interval_statement import IntervalStatement
@@ -20,7 +21,7 @@ from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.statement import Solution
 
 
-class ConvexHullRanker(RankerMixin, IntervalEstimator):
+class ConvexHullRanker(RankerMixin, GroupedIntervalEstimator):
     """Rank by separating the convex hulls of classes along any acyclic order graph.
 
     Class c is placed in an interval [L_c, U_c] of the score line, with L_hi - U_lo >= 1 along every edge (lo, hi); a
@@ -52,8 +53,9 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         others; a dict has names of features for keys. Linear scores only.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X).
+    gamma : {"scale", "auto", "ard"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X). "ard"
+        learns one for every column of an rbf kernel from the ranks of y, for data of which few columns matter.
     degree : int, default=3
         Degree of the poly kernel.
     coef0 : float, default=0.0
@@ -81,6 +83,13 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         Where every class lies on the score line; infinite where nothing lies beyond.
     thresholds_ : ndarray of shape (n_classes - 1,)
         Midpoints between neighbouring intervals; only for total orders.
+    groups_ : ndarray of shape (n_groups,)
+        The groups; this and the next two only if ``fit`` was given groups. Then ``intervals_`` and ``thresholds_`` are
+        means over the groups, by the weight of their rows.
+    group_intervals_ : ndarray of shape (n_groups, n_classes, 2)
+        Where every class lies within every group; NaN where a group has no row of it.
+    group_thresholds_ : ndarray of shape (n_groups, n_classes - 1)
+        The thresholds of every group; only for total orders.
     edge_thresholds_ : ndarray of shape (n_edges,)
         The threshold of every edge, sorted by its lower and then its upper class; only with ``slack="edge"``.
     support_ : ndarray of shape (n_SV,)
@@ -91,8 +100,8 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         Kernel coefficients of the support vectors.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of every class.
-    gamma_ : float
-        The number behind ``gamma``; with a kernel that is not precomputed.
+    gamma_ : float, or ndarray of shape (n_features,)
+        The number (with "ard" the numbers) behind ``gamma``; with a kernel that is not precomputed.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -186,13 +195,13 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         if self.slack == "edge":
             self.edge_thresholds_ = solution.point.thresholds
         scores = statement.scores(solution.point) if solution.scores is None else solution.scores
-        self._anchors = _anchors(self.intervals_, statement.samples, scores)
+        self._anchors = _anchors(self.intervals_, statement.class_samples, scores)
 
     def _stored_thresholds(self, statement: IntervalStatement) -> NDArray[np.float64]:
         problem = statement.problem
         if self.slack == "edge":
             return self.edge_thresholds_
-        lower, upper = self.intervals_[problem.group_class].T
+        lower, upper = self._cell_ends(statement.grouped)[problem.group_class].T
         theta = np.empty(problem.n_thresholds)
         theta[problem.threshold] = np.where(problem.sign > 0, lower, upper)
         return theta
@@ -203,7 +212,7 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         else:
             super()._warn_if_collapsed(statement, scores)
 
-    def predict_class(self, X: Any) -> NDArray[Any]:
+    def predict_class(self, X: Any, *, groups: Any = None) -> NDArray[Any]:
         """The class whose interval is nearest to the score of each row of X; ties go to the nearer median.
 
         An infinite end is replaced by the 5% or 95% quantile of the class's training scores.
@@ -211,12 +220,17 @@ class ConvexHullRanker(RankerMixin, IntervalEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, of a model that was fitted with groups: classes are cut at the thresholds of the own
+            group. Rows of other groups, and all rows without this, are placed by the mean over the groups.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        if groups is not None:
+            return self._predict_by_group(X, groups)
         s = self.score_samples(X)[:, None]
         lower, upper, median = self._anchors.T
         outside = np.maximum(np.maximum(lower - s, s - upper), 0.0)

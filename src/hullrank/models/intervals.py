@@ -21,10 +21,14 @@ from hullrank.data import (
     encode_labels,
 )
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
+from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass
 from hullrank.models._kernel import KernelMixin
 from hullrank.models.base import ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
-from hullrank.problem.certificate import Status
+from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source, refuse_beside_blocks
+from hullrank.problem.block_statement import BlockStatement
+from hullrank.problem.certificate import Certificate, Status
+from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
@@ -45,14 +49,16 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     _discrete: ClassVar[bool] = True  # whether labels must be grades rather than real numbers
     classes: Any
+    certificate_: Certificate
 
     @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn the score and the place of every class; Ctrl-C keeps the best answer so far.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features), or Blocks
+            `hullrank.io.Blocks` have targets and weights of their own.
         y : array-like of shape (n_samples,)
             Labels or numbers; equal values form a class.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -63,9 +69,65 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         self : object
         """
         began = perf_counter()
+        if is_source(X):
+            refuse_beside_blocks(y=y, sample_weight=sample_weight)
+            return self._fit_blocks(ReadBlocks(X), X, began)
         statement = self.state(X, y, sample_weight=sample_weight)
         self._learn(statement, began, self._warm_start_for(statement))
         return self
+
+    def _fit_blocks(self, blocks: BlockRows, source: Any, began: float) -> Self:
+        """Fit to rows in blocks: to all of them at once where memory holds them, else by sums over the blocks."""
+        if self._has_kernel or getattr(self, "monotonic_cst", None) is not None:
+            raise HullrankError(
+                "rows in blocks are placed by linear scores of any sign; use kernel='linear' without approximation, "
+                "norm and monotonic_cst, or data in memory"
+            )
+        discrete = self._discrete and self.classes is None
+        memory = int(getattr(source, "memory", None) or MEMORY)
+        held = memory if getattr(source, "gathers", True) else 0
+        found = first_pass(blocks, len(source), held, discrete)
+        names = getattr(source, "feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = names
+        self.n_features_in_ = found.n_features
+        if found.whole is not None:
+            X, values, weights = found.whole
+            statement: Any = self._statement_of(X, found.as_target(values), values, weights)
+        else:
+            statement = self._state_blocks(blocks, found, memory // (8 * max(found.n_features, 1)), discrete)
+        self._learn(statement, began)
+        self.certificate_ = replace(self.certificate_, passes=blocks.passes)
+        return self
+
+    def _state_blocks(self, blocks: BlockRows, found: FirstPass, room: int, discrete: bool) -> BlockStatement:
+        """The problem over blocks of which ``room`` rows may be held, after the first pass."""
+        X, values, weights = found.sample
+        order = self.order_ if hasattr(self, "order_") else getattr(self, "order", "chain")
+        labels, graph = _place_labels(found.as_target(values), values, self.classes, order)
+        if len(labels.classes) < 2:
+            raise LabelError(_one_class(labels))
+        items = labels.classes.tolist()
+        totals = np.array([found.weights[label] for label in items])
+        factors = self._class_weights(labels, labels.classes, totals)
+        samples = Samples(X, labels.codes, weights * factors[labels.codes], len(items))
+        problem = self._problem(graph, samples, None)
+        if problem.charge is Charge.HARD:
+            raise HullrankError("C=inf asks for a hard margin, which needs all rows in memory; use a finite C")
+        codes = {label: code for code, label in enumerate(items)}
+        rows = blocks.map(encode, codes, factors, discrete)
+        counts = np.array([found.counts[label] for label in items])
+        return BlockStatement(
+            problem,
+            rows,
+            samples,
+            counts,
+            found.mean,
+            found.spread,
+            labels.classes,
+            graph,
+            room=max(room // 2, LEAST_ROOM, 20 * (found.n_features + len(problem.linear))),
+        )
 
     def state(self, X: Any, y: Any, *, sample_weight: Any = None) -> IntervalStatement:
         """The problem that ``fit`` solves on these data, without solving it.
@@ -82,9 +144,16 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         -------
         statement : IntervalStatement
         """
-        labels, order, samples, positions = self._check_samples(X, y, sample_weight)
+        fitted = hasattr(self, "order_")
+        X = self._check_gram(check_rows(self, X, reset=not fitted, sparse=self.kernel != "precomputed"))
+        values = check_target(X, y, discrete=self._discrete and self.classes is None)
+        return self._statement_of(X, y, values, check_weights(sample_weight, X))
+
+    def _statement_of(self, X: Any, y: Any, values: NDArray[Any], weights: Floats) -> IntervalStatement:
+        """The problem on checked data."""
+        labels, order, samples, positions = self._weighted_samples(X, y, values, weights)
         signs = self._signs(samples.X.shape[1])
-        space = self._space(samples.X, samples.weights)
+        space = self._space(samples.X, samples.weights, ranks=(samples.codes, None) if order.is_total else None)
         problem = self._problem(order, samples, space)
         if space is not None and problem.l1:
             raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")
@@ -123,39 +192,38 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     def _stored_thresholds(self, statement: IntervalStatement) -> Floats:
         raise NotImplementedError
 
-    def _check_samples(
-        self, X: Any, y: Any, sample_weight: Any
+    def _weighted_samples(
+        self, X: Any, y: Any, values: NDArray[Any], weights: Floats
     ) -> tuple[Labels, OrderGraph, Samples, NDArray[np.intp]]:
         """Rows of positive weight with their class, classes in topological order; class weights multiply weights.
 
         Last the numbers of these rows in the data as given.
         """
-        fitted = hasattr(self, "order_")
-        X = self._check_gram(check_rows(self, X, reset=not fitted, sparse=self.kernel != "precomputed"))
-        values = check_target(X, y, discrete=self._discrete and self.classes is None)
-        weights = check_weights(sample_weight, X)
         kept = np.flatnonzero(weights)
         if len(kept) < len(weights):
             X, values, weights = self._take(X, kept), values[kept], weights[kept]
-        order = self.order_ if fitted else getattr(self, "order", "chain")
+        order = self.order_ if hasattr(self, "order_") else getattr(self, "order", "chain")
         labels, graph = _place_labels(y, values, self.classes, order)
         if len(labels.classes) < 2:
-            raise LabelError(
-                f"y has only one class, {labels.classes.tolist()[0]!r}, among the samples of positive weight; ranking "
-                "needs two"
-            )
-        class_weight = getattr(self, "class_weight", None)
-        if class_weight is not None:
-            per_class = compute_class_weight(class_weight, classes=labels.classes, y=values, sample_weight=weights)
-            if not (np.isfinite(per_class) & (per_class > 0)).all():
-                odd = int(np.argmin(np.isfinite(per_class) & (per_class > 0)))
-                raise HullrankError(
-                    f"class_weight gives class {labels.classes.tolist()[odd]!r} the weight {per_class[odd]:g}; class "
-                    "weights must be positive and finite"
-                )
-            weights = weights * per_class[labels.codes]
+            raise LabelError(_one_class(labels))
+        if getattr(self, "class_weight", None) is not None:
+            weights = weights * self._class_weights(labels, values, weights)[labels.codes]
             check_weight_sizes(weights, "sample_weight times class_weight", kept)
         return labels, graph, Samples(X, labels.codes, weights, len(labels.classes)), kept
+
+    def _class_weights(self, labels: Labels, values: NDArray[Any], weights: Floats) -> Floats:
+        """The factor of every class, from labels and their weights."""
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None:
+            return np.ones(len(labels.classes))
+        per_class = compute_class_weight(class_weight, classes=labels.classes, y=values, sample_weight=weights)
+        if not (np.isfinite(per_class) & (per_class > 0)).all():
+            odd = int(np.argmin(np.isfinite(per_class) & (per_class > 0)))
+            raise HullrankError(
+                f"class_weight gives class {labels.classes.tolist()[odd]!r} the weight {per_class[odd]:g}; class "
+                "weights must be positive and finite"
+            )
+        return per_class
 
     def _solve(self, statement: IntervalStatement, start: Any) -> Solution:
         """Solve the problem; a hard margin on inseparable data is an error that names a violated pair."""
@@ -175,7 +243,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             codes = samples.codes[np.searchsorted(statement.positions, self.support_)]
             self.n_support_ = np.bincount(codes, minlength=samples.n_classes)
         self.intervals_ = class_intervals(statement.problem, solution.point.thresholds, samples.n_classes)
-        if statement.order.is_total:
+        if statement.order.is_total and statement.grouped is None:
             self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2
         self.n_iter_ = solution.iterations
         if getattr(self, "warm_start", False):
@@ -200,6 +268,12 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             return None
         shape, start = self._warm
         return start if shape == _shape(statement) else None
+
+
+def _one_class(labels: Labels) -> str:
+    return (
+        f"y has only one class, {labels.classes.tolist()[0]!r}, among the samples of positive weight; ranking needs two"
+    )
 
 
 def _shape(statement: IntervalStatement) -> tuple[Any, ...]:
@@ -272,11 +346,24 @@ def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     members = np.split(samples.rows, samples.starts[1:-1])
     top = np.array([each[np.argmax(scores[each])] for each in members])
     bottom = np.array([each[np.argmin(scores[each])] for each in members])
-    below, above = order.reduction().codes.T
+    below, above = _cell_edges(statement)
     worst = np.argmax(scores[top[below]] - scores[bottom[above]])
     lo, hi = below[worst], above[worst]
+    name = order.labels if statement.grouped is None else [order.labels[c] for c in statement.grouped.cls]
     return (
         f"C=inf asks for a hard margin, but the data cannot be separated{span}: for instance row {rows[top[lo]]} "
-        f"(class {order.labels[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {order.labels[hi]!r}) "
+        f"(class {name[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {name[hi]!r}) "
         "together with all others; use a finite C"
     )
+
+
+def _cell_edges(statement: IntervalStatement) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Edges (below, above) between the classes, or between the cells of every group."""
+    edges, grouped = statement.order.closure().codes, statement.grouped
+    if grouped is None:
+        below, above = statement.order.reduction().codes.T
+        return below, above
+    number = {(g, c): b for b, (g, c) in enumerate(zip(grouped.group.tolist(), grouped.cls.tolist(), strict=True))}
+    pairs = [(number.get((g, lo)), number.get((g, hi))) for g in range(grouped.n_groups) for lo, hi in edges.tolist()]
+    below, above = np.array([pair for pair in pairs if None not in pair], dtype=np.int64).T
+    return below, above

@@ -9,6 +9,7 @@ from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.models._constraints import CLASS_CONSTRAINTS, HardMargin, positive
 from hullrank.models.base import OrdinalClassifierMixin
+from hullrank.models.grouped import GroupedIntervalEstimator
 from hullrank.models.intervals import IntervalEstimator
 from hullrank.order import OrderGraph
 from hullrank.problem.charges import LOSSES
@@ -26,7 +27,7 @@ class MarginClassifier(OrdinalClassifierMixin, IntervalEstimator):
         return tags
 
 
-class FixedMarginClassifier(MarginClassifier):
+class FixedMarginClassifier(MarginClassifier, GroupedIntervalEstimator):
     """Ordinal classifier with thresholds b_0 <= b_1 <= ... and a fixed margin around each.
 
     Minimises 1/2 |w|^2 + C sum xi (or xi^2), where a sample of class c pays xi for missing s >= b_{c-1} + 1 and
@@ -54,8 +55,9 @@ class FixedMarginClassifier(MarginClassifier):
         others; a dict has names of features for keys. Linear scores only.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X).
+    gamma : {"scale", "auto", "ard"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels; "scale" is 1 / (n_features * variance of X). "ard"
+        learns one for every column of an rbf kernel from the ranks of y, for data of which few columns matter.
     degree : int, default=3
         Degree of the poly kernel.
     coef0 : float, default=0.0
@@ -82,6 +84,13 @@ class FixedMarginClassifier(MarginClassifier):
     thresholds_ : ndarray of shape (n_classes - 1,)
     intervals_ : ndarray of shape (n_classes, 2)
         Where every class lies on the score line; infinite where nothing lies beyond.
+    groups_ : ndarray of shape (n_groups,)
+        The groups; this and the next two only if ``fit`` was given groups. Then ``thresholds_`` and ``intervals_`` are
+        means over the groups, by the weight of their rows.
+    group_thresholds_ : ndarray of shape (n_groups, n_classes - 1)
+        The thresholds of every group; infinite beyond the classes that it has.
+    group_intervals_ : ndarray of shape (n_groups, n_classes, 2)
+        Where every class lies within every group; NaN where a group has no row of it.
     support_ : ndarray of shape (n_SV,)
         Numbers of the support vectors; this and the next three only with a kernel.
     support_vectors_ : ndarray of shape (n_SV, n_features)
@@ -90,8 +99,8 @@ class FixedMarginClassifier(MarginClassifier):
         Kernel coefficients of the support vectors.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of every class.
-    gamma_ : float
-        The number behind ``gamma``; with a kernel that is not precomputed.
+    gamma_ : float, or ndarray of shape (n_features,)
+        The number (with "ard" the numbers) behind ``gamma``; with a kernel that is not precomputed.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -163,4 +172,21 @@ class FixedMarginClassifier(MarginClassifier):
         return fixed_margin_problem(samples.n_classes, self.C, loss=self.loss, thresholds=self.thresholds)
 
     def _stored_thresholds(self, statement: IntervalStatement) -> NDArray[np.float64]:
-        return self.thresholds_
+        return self._cell_cuts(statement.grouped)
+
+    def predict(self, X: Any, *, groups: Any = None) -> NDArray[Any]:
+        """The class between whose thresholds every row of X lies.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, of a model that was fitted with groups: classes are cut at the thresholds of the own
+            group. Rows of other groups, and all rows without this, are cut at ``thresholds_``, the mean over the
+            groups.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return super().predict(X) if groups is None else self._predict_by_group(X, groups)

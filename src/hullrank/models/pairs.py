@@ -14,29 +14,31 @@ from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
 from hullrank.models._constraints import KERNEL_CONSTRAINTS, SIGN_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
-from hullrank.models._kernel import KernelMixin
+from hullrank.models._kernel import KernelMixin, Ranks
 from hullrank.models._pair_blocks import (
     check_look,
     checked_block,
     first_look,
-    refuse_beside_blocks,
     sample_of,
     state_in_blocks,
 )
 from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
-from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source
+from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source, refuse_beside_blocks
 from hullrank.problem.charges import LOSSES, charge_named
+from hullrank.problem.joined_pairs import check_pairs, joined_pairs, pair_accuracy
 from hullrank.problem.kernel_factor import NYSTROEM_RANK
 from hullrank.problem.pair_sets import Pairs
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.pairs import every_pair, random_pairs
 from hullrank.problem.statement import Point, certificate
+from hullrank.problem.top_pairs import ndcg_pairs
 from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_ROUNDS = 3  # in which pairs are weighted anew by NDCG; more change little
 GRAM_ROWS = 20_000  # rows up to which a kernel matrix is factored whole; it then takes 3.2 GB
 
 
@@ -66,15 +68,18 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         check_is_fitted(self, "n_iter_")
         return Point(self._stored_coef(statement))
 
-    def _check(self, X: Any, y: Any, qid: Any) -> tuple[Any, Ints, Ints]:
-        """Rows, targets as codes, query codes."""
+    def _check(self, X: Any, y: Any, qid: Any, *, alone: bool = False) -> tuple[Any, Ints, Ints]:
+        """Rows, targets as codes (all 0 where rows stand ``alone``, without any), query codes."""
         fitted = hasattr(self, "n_iter_")
         X = self._check_gram(check_rows(self, X, reset=not fitted, sparse=self.kernel != "precomputed"))
-        codes = encode_labels(y, check_target(X, y)).codes
+        has_target = y is not None or not alone
+        codes = encode_labels(y, check_target(X, y)).codes if has_target else np.zeros(X.shape[0], np.int64)
         self._has_queries = qid is not None
         return X, codes, check_queries(qid, X.shape[0])
 
-    def _statement(self, X: Any, weights: Floats, rows: Ints, pairs: Pairs) -> PairStatement:
+    def _statement(
+        self, X: Any, weights: Floats, rows: Ints, pairs: Pairs, ranks: Ranks | None = None
+    ) -> PairStatement:
         """The problem over the pairs among ``rows`` of X; all rows count for gamma."""
         if self._has_kernel and self.approximation is None and X.shape[0] > GRAM_ROWS:
             raise HullrankError(
@@ -82,7 +87,7 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
                 f"approximation, for instance approximation={NYSTROEM_RANK}, to use that many samples as a basis"
             )
         signs = self._signs(X.shape[1])
-        space = self._space(X, weights, rows)
+        space = self._space(X, weights, rows, ranks)
         part = X if len(rows) == X.shape[0] else X[rows]
         return PairStatement(part, pairs, float(self.C), charge_named(self.loss), rows, space, signs)
 
@@ -113,7 +118,8 @@ class SwappedPairsRanker(PairRanker):
     Minimises 1/2 |w|^2 + C * mean over pairs of charge(1 - (s_i - s_j)), where i has a higher target than j in the same
     query, s are the scores and charge(z) is max(0, z) or its square. A pair's weight in the mean is the product of its
     samples' weights. An evaluation takes O(m log m) for any number of distinct targets, and every fit ends with a
-    rigorous gap.
+    rigorous gap. Preferences between single rows (``fit(X, pairs=[(winner, loser), ...])``) are learned alone, or in
+    one problem with the targets.
 
     Parameters
     ----------
@@ -127,13 +133,18 @@ class SwappedPairsRanker(PairRanker):
     monotonic_cst : array-like of shape (n_features,) or dict, default=None
         1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
         others; a dict has names of features for keys. Linear scores only.
+    pair_weight : {None, "ndcg"}, default=None
+        "ndcg" weighs every pair by what its swap would cost in NDCG at the scores of the round before (LambdaRank's
+        weights), so that the top of a list counts most; four rounds, each a convex problem with its certificate, the
+        first with equal queries. For grades, best with queries.
     approximation : int or "nystroem", default=None
         Number of samples (pivots of the kernel matrix) that span the solution; "nystroem" is 1000. The certificate then
         holds for the approximated kernel. None is exact, with a kernel for up to 20,000 samples.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semidefinite kernel; a callable takes two matrices and returns the kernel values of their rows.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly, sigmoid and laplacian kernels, as in scikit-learn.
+    gamma : {"scale", "auto", "ard"} or float, default="scale"
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels, as in scikit-learn. "ard" learns one for every
+        column of an rbf kernel from the ranks of y, for data of which few columns matter.
     degree : int, default=3
         Degree of the poly kernel.
     coef0 : float, default=0.0
@@ -151,8 +162,10 @@ class SwappedPairsRanker(PairRanker):
         Weights of the linear score.
     support_, support_vectors_, dual_coef_, n_support_
         The samples that span a kernel solution: their numbers, rows, coefficients (as one row) and how many they are.
-    gamma_ : float
-        The number behind ``gamma``; kernels only.
+    weighting_scores_ : ndarray of shape (n_samples,)
+        Scores at which the pairs were weighted; only with ``pair_weight="ndcg"``.
+    gamma_ : float, or ndarray of shape (n_features,)
+        The number (with "ard" the numbers) behind ``gamma``; kernels only.
     n_iter_ : int
     certificate_ : Certificate
     n_features_in_ : int
@@ -179,6 +192,7 @@ class SwappedPairsRanker(PairRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairRanker._parameter_constraints,
         "query_weight": [StrOptions({"pairs", "equal"})],
+        "pair_weight": [StrOptions({"ndcg"}), None],
     }
 
     def __init__(
@@ -187,6 +201,7 @@ class SwappedPairsRanker(PairRanker):
         *,
         loss: str = "hinge",
         query_weight: str = "pairs",
+        pair_weight: str | None = None,
         monotonic_cst: Any = None,
         approximation: int | str | None = None,
         kernel: Any = "linear",
@@ -200,6 +215,7 @@ class SwappedPairsRanker(PairRanker):
         self.C = C
         self.loss = loss
         self.query_weight = query_weight
+        self.pair_weight = pair_weight
         self.monotonic_cst = monotonic_cst
         self.approximation = approximation
         self.kernel = kernel
@@ -211,7 +227,7 @@ class SwappedPairsRanker(PairRanker):
         self.verbose = verbose
 
     @fitting
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, qid: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, qid: Any = None, pairs: Any = None) -> Self:
         """Learn scores that order the samples (of every query) as y does; Ctrl-C keeps the best answer so far.
 
         Parameters
@@ -220,12 +236,17 @@ class SwappedPairsRanker(PairRanker):
             For a precomputed kernel, the kernel values between all samples. `hullrank.io.Blocks` have targets, weights
             and queries of their own; a query must lie in one block, and without queries many different targets ask for
             blocks that are ranges of the target.
-        y : array-like of shape (n_samples,)
-            Targets, graded or real-valued; only their order matters.
+        y : array-like of shape (n_samples,), default=None
+            Targets, graded or real-valued; only their order matters. None where ``pairs`` are all that is known, or
+            beside blocks.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight is a repetition.
         qid : array-like of shape (n_samples,), default=None
             Query ids in any order and of any type; only pairs within a query count. None is one query.
+        pairs : array-like of shape (n_pairs, 2) or (n_pairs, 3), default=None
+            Preferences between rows of X, whatever their targets and queries: (winner, loser) by their numbers from 0,
+            or (winner, loser, weight); a pair without a weight counts as much as one that targets make. With
+            ``query_weight="equal"`` all of them together count as one query.
 
         Returns
         -------
@@ -234,14 +255,22 @@ class SwappedPairsRanker(PairRanker):
         began = perf_counter()
         if is_source(X):
             refuse_beside_blocks(y=y, sample_weight=sample_weight, qid=qid)
+            if pairs is not None:
+                raise HullrankError("pairs name rows by their numbers, which blocks do not have; pass X as one array")
             return self._fit_blocks(ReadBlocks(X), X, began)
-        self._learn(self.state(X, y, sample_weight=sample_weight, qid=qid), began)
+        given = {"sample_weight": sample_weight, "qid": qid, "pairs": pairs}
+        start = self._learn(self.state(X, y, **given), began)
+        for _ in range(_ROUNDS if self.pair_weight == "ndcg" else 0):
+            self.weighting_scores_ = self.score_samples(X)
+            start = self._learn(self.state(X, y, **given), began, start)
         return self
 
     def _fit_blocks(self, blocks: BlockRows, source: Any, began: float) -> Self:
         """Fit to rows in blocks: to all of them at once if a sample holds them, else by sums over the blocks."""
-        if self._has_kernel or self.monotonic_cst is not None:
-            raise HullrankError("rows in blocks are ranked by linear scores of any sign; leave out the other")
+        if self._has_kernel or self.monotonic_cst is not None or self.pair_weight is not None:
+            raise HullrankError(
+                "rows in blocks are ranked by linear scores of any sign over pairs of one weight; leave out the other"
+            )
         memory, names = getattr(source, "memory", None), getattr(source, "feature_names_in_", None)
         rows = blocks.map(checked_block)
         found = rows.sum(first_look, len(source), memory)
@@ -252,6 +281,7 @@ class SwappedPairsRanker(PairRanker):
         X, y, weights, qid = sample_of(found)
         if len(y) == found["rows"]:
             self._learn(self.state(X, y, sample_weight=weights, qid=qid), began)
+            self.certificate_ = replace(self.certificate_, passes=blocks.passes)
             return self
         statement = state_in_blocks(rows, found, float(self.C), charge_named(self.loss), self.query_weight)
         solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))
@@ -261,24 +291,64 @@ class SwappedPairsRanker(PairRanker):
         warn_unless_converged(self.certificate_, self.tol)
         return self
 
-    def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> PairStatement:
+    def state(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, qid: Any = None, pairs: Any = None
+    ) -> PairStatement:
         """The problem that ``fit`` solves on these data, without solving it; a fitted model has its own gamma.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), default=None
         sample_weight : array-like of shape (n_samples,), default=None
         qid : array-like of shape (n_samples,), default=None
+        pairs : array-like of shape (n_pairs, 2) or (n_pairs, 3), default=None
 
         Returns
         -------
         statement : PairStatement
         """
-        X, codes, query = self._check(X, y, qid)
+        X, codes, query = self._check(X, y, qid, alone=pairs is not None)
         weights = check_weights(sample_weight, X)
         smooth = charge_named(self.loss).smooth
-        return self._statement(X, weights, *every_pair(codes, query, weights, self.query_weight, smooth=smooth))
+        if self.pair_weight == "ndcg":
+            if pairs is not None:
+                raise HullrankError("pair_weight='ndcg' weighs the pairs that grades make; leave out pairs")
+            if hasattr(self, "weighting_scores_"):
+                top = ndcg_pairs(codes, query, weights, self.weighting_scores_)
+                return self._statement(X, weights, *top, (codes, query))
+        if pairs is None:
+            weighing = "equal" if self.pair_weight == "ndcg" else self.query_weight
+            made = every_pair(codes, query, weights, weighing, smooth=smooth)
+            return self._statement(X, weights, *made, (codes, query))
+        given = check_pairs(pairs, X.shape[0])
+        joined = joined_pairs(codes, query, weights, given, self.query_weight, smooth=smooth)
+        return self._statement(X, weights, *joined, None if y is None else (codes, query))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, qid: Any = None, pairs: Any = None) -> float:
+        """Pair accuracy: the share of the pairs with different targets (of one query), or of given pairs, ranked right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
+            A pair weighs the product of its samples' weights.
+        qid : array-like of shape (n_samples,), default=None
+            Query ids; only pairs within a query count.
+        pairs : array-like of shape (n_pairs, 2) or (n_pairs, 3), default=None
+            Preferences (winner, loser) or (winner, loser, weight) to count instead of those of y.
+
+        Returns
+        -------
+        score : float in [0, 1]; NaN with a warning when no pair can be compared
+        """
+        if pairs is None:
+            return super().score(X, y, sample_weight, qid=qid)
+        if y is not None:
+            raise HullrankError("score counts the pairs of y, or those given; pass y=None beside pairs")
+        scores = self.predict(X)
+        return pair_accuracy(scores, *check_pairs(pairs, len(scores)), sample_weight)
 
 
 class SampledPairsRanker(PairRanker):

@@ -30,6 +30,15 @@ class OrderSearchDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from hullrank import OrderGraphSearchCV
+    >>> from hullrank.plots import OrderSearchDisplay
+    >>> search = OrderGraphSearchCV().fit(*load_wine(return_X_y=True))
+    >>> OrderSearchDisplay.from_estimator(search).names[0]
+    '0 < 1 < 2'
     """
 
     def __init__(

@@ -11,7 +11,9 @@ from hullrank.plots.placement import bounds_of
 _WIDTH, _ROW, _LEFT = 560, 24, 120
 _LEGEND = 18  # height of the line that says what the marks mean
 _MOST = 30
-_STOPS = np.array([[122, 76, 176], [52, 106, 161], [41, 150, 138], [92, 184, 92], [190, 170, 40]])
+# The hues of viridis, a little lighter at the low end and darker at the high one: the same ramp must be seen on white
+# and on black. The report has it too (page/marks.js).
+_STOPS = np.array([[108, 72, 168], [60, 104, 170], [33, 140, 141], [70, 172, 105], [150, 182, 50]])
 
 
 def score_line_svg(model: Any) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank._progress import tell_block
+from hullrank.exceptions import HullrankError
 
 Task = Callable[..., Any]
 Sums = dict[str, Any]
@@ -44,6 +45,13 @@ class BlockSource(Protocol):
 def is_source(X: Any) -> bool:
     """Whether X is a source of blocks rather than the rows themselves."""
     return callable(getattr(X, "read", None)) and hasattr(X, "__len__") and not hasattr(X, "shape")
+
+
+def refuse_beside_blocks(**given: Any) -> None:
+    """An error for what blocks have of their own."""
+    for name, value in given.items():
+        if value is not None:
+            raise HullrankError(f"blocks carry their own targets, weights and queries; leave out {name}")
 
 
 class BlockRows(Protocol):

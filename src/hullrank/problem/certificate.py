@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +17,23 @@ from hullrank.problem.layout import RowLayout
 
 Floats = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
+
+
+class Settled(Protocol):
+    """Sums over rows that are not at hand (see `hullrank.problem.settled_dual.SettledDual`)."""
+
+    @property
+    def room(self) -> Floats:
+        """By group, how far a repair may move the sum of the multipliers."""
+
+    def total(self, tau: Floats) -> Floats:
+        """By group, the sum of the multipliers, moved by tau times their room."""
+
+    def moved_pull(self, problem: IntervalProblem, tau: Floats) -> Floats:
+        """Their part of X'(sign alpha)."""
+
+    def moved_conjugate(self, tau: Floats) -> float:
+        """The sum of their conjugates, or an upper bound."""
 
 
 class Status(StrEnum):
@@ -44,7 +62,9 @@ class Certificate:
     """Objective, lower bound, and the gap between them.
 
     ``relative_gap`` = (primal - dual) / max(|primal|, |dual|, floor); ``floor`` is what counts as zero where both
-    vanish, and ``cause`` says why the gap was not closed.
+    vanish, and ``cause`` says why the gap was not closed. ``gaps`` are relative gaps that the solver reported on its
+    way, at most 100 of them; they are its own word, and prove nothing. ``passes`` counts how often all blocks of rows
+    were gone through, where rows were not in memory as a whole.
     """
 
     primal: float
@@ -57,6 +77,8 @@ class Certificate:
     residuals: Mapping[str, float] = field(default_factory=dict)
     floor: float = 0.0
     cause: str = ""
+    gaps: tuple[float, ...] = ()
+    passes: int | None = None
 
     @property
     def gap(self) -> float:
@@ -67,6 +89,14 @@ class Certificate:
     def relative_gap(self) -> float:
         """The gap as a share of the objective."""
         return relative_gap(self.primal, self.dual, self.floor)
+
+    def in_words(self) -> str:
+        """What is proven, in one sentence."""
+        gap = self.relative_gap
+        if not gap < 1:
+            return "Nothing is proven about how good this model is."
+        within = "rounding" if gap < 1e-15 else f"one part in {1 / gap:,.0f}" if gap < 1e-3 else f"{gap:.1%}"
+        return f"Proven: no other model of its kind has a training objective lower by more than {within}."
 
     def __repr__(self) -> str:
         lines = [
@@ -80,6 +110,8 @@ class Certificate:
             lines.append("  residuals    " + ", ".join(f"{name} {value:.1g}" for name, value in self.residuals.items()))
         if self.cause:
             lines.append(f"  cause        {self.cause}")
+        if self.passes is not None:
+            lines.append(f"  passes       {self.passes} over all rows")
         return "\n".join(lines)
 
 
@@ -149,22 +181,24 @@ def certify_intervals(
     layout: RowLayout,
     scores: Floats,
     penalty: float,
-    dual_penalty: Callable[[Floats], float],
+    dual_penalty: Callable[..., float],
     thresholds: Floats,
     multipliers: Floats,
     order_multipliers: Floats,
     unit: float = 1.0,
     lost: float | None = None,
+    settled: Settled | None = None,
 ) -> CertifiedPoint:
     """Grade a candidate of an interval problem; X enters through the scores and two penalties only.
 
-    ``penalty`` is that of the weights, ``dual_penalty(coef)`` that of X'coef (see ``Penalty``). ``multipliers`` are
+    ``penalty`` is that of the weights, ``dual_penalty(coef)`` that of X'coef (see ``Penalty``; with ``settled`` rows
+    it is given their part of X'coef too). ``multipliers`` are
     divided by the row's cost. They are first repaired to satisfy the flow on the thresholds: group factors tau with
     linear + N'((F, t) + (W, t) tau) = 0, least in the metric of the room W, which is (N' diag(W, t) N) lam = residual,
     tau = -N lam. What the repair leaves lowers the dual by at most its size times the reach of the thresholds.
     Thresholds are repaired to satisfy the order constraints. ``lost`` is the total charge, if it is known; ``unit`` is
     rms|x|, by which the rounding of X'coef is estimated; where the optimum is 0 the gap is measured against
-    1/2 1e-12 (sum alpha * unit)^2.
+    1/2 1e-12 (sum alpha * unit)^2. Rows beyond those of the layout are known by the sums ``settled`` alone.
     """
     from hullrank.problem._loops import move_multipliers
 
@@ -180,12 +214,16 @@ def certify_intervals(
     a, t = multipliers.copy(), order_multipliers.copy()
     coef = np.empty(layout.n_samples)
     totals, room = per_group = np.empty((2, problem.n_groups))
-    tau = np.zeros(problem.n_groups)
+    tau, shift = np.zeros(problem.n_groups), np.zeros(problem.n_groups)
     drive = float(np.abs(problem.linear).max(initial=0.0))
     for turn in range(4):
         conjugate = move_multipliers(
             layout.table, problem.sign, problem.charge.code, layout.cost, a, tau, coef, per_group
         )
+        if settled is not None:
+            shift += tau
+            totals += settled.total(shift)
+            room += settled.room
         residual = problem.linear + problem.incidence.T @ np.concatenate([totals, t])
         off = float(np.abs(residual).max(initial=0.0))
         size = max(totals.max(initial=0.0), drive)
@@ -195,7 +233,9 @@ def certify_intervals(
         tau, t = move[: problem.n_groups], t * (1 + move[problem.n_groups :])
     if problem.charge.smooth:
         conjugate = float(layout.row_cost @ problem.charge.conjugate(a))
-    dual_size = dual_penalty(coef)
+    if settled is not None:
+        conjugate += settled.moved_conjugate(shift)
+    dual_size = dual_penalty(coef) if settled is None else dual_penalty(coef, settled.moved_pull(problem, shift))
     gain = float(problem.offset @ totals + problem.gap @ t)
     shrink = 1 / max(1.0, dual_size) if problem.l1 else 1.0
     loss = conjugate if problem.l1 else conjugate + dual_size

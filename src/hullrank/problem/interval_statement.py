@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 from hullrank.data import Samples
 from hullrank.order import OrderGraph
+from hullrank.problem.block_rows import Block, HeldBlocks
+from hullrank.problem.block_statement import BlockEvidence, BlockStatement
 from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, charge_and_rise, total_charge
 from hullrank.problem.charges import Charge
+from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
 from hullrank.problem.rows import ArrayRows, centred_rows, columns_of
+from hullrank.problem.sampling import draw
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point, Size
 
@@ -36,7 +40,8 @@ class IntervalStatement:
 
     ``positions`` are the samples' numbers in the data as given (samples without weight are left out), ``classes`` their
     labels from lowest to highest, ``space`` the space of a kernel's functions, or None for a linear score, and
-    ``signs`` those that the weights of a linear score must have, or None.
+    ``signs`` those that the weights of a linear score must have, or None. With ``grouped`` classes the samples' codes
+    are those of cells, a class within a group each.
     """
 
     problem: IntervalProblem
@@ -46,6 +51,7 @@ class IntervalStatement:
     order: OrderGraph
     space: KernelSpace | None = None
     signs: Signs | None = None
+    grouped: GroupedClasses | None = None
 
     @property
     def family(self) -> str:
@@ -70,8 +76,13 @@ class IntervalStatement:
 
     @property
     def n_order_constraints(self) -> int:
-        """Pairs of samples of different classes."""
-        return self.samples.n_order_constraints
+        """Pairs of samples of different classes (of one group)."""
+        return self.samples.n_order_constraints if self.grouped is None else self.grouped.pairs_within(self.samples)
+
+    @property
+    def class_samples(self) -> Samples:
+        """The samples with the codes of their classes, whatever their groups."""
+        return self.samples if self.grouped is None else self.grouped.by_class(self.samples, len(self.classes))
 
     @cached_property
     def layout(self) -> RowLayout:
@@ -121,12 +132,23 @@ class IntervalStatement:
             lost = 0.0 if lost <= HARD_MARGIN_DIGITS + digits else float("inf")
         return self._penalty(point, s) + float(problem.linear @ theta) + lost
 
-    def grade(self, point: Point, evidence: Multipliers, scores: Floats | None = None) -> Grade:
+    def in_blocks(self, n_drawn: int) -> BlockStatement:
+        """The same statement over one block of rows, of which about ``n_drawn`` are drawn to begin with."""
+        samples, view = self.samples, self.view
+        return BlockStatement(
+            self.problem, HeldBlocks([Block(samples.X, samples.codes, samples.weights)]),
+            draw(samples, n_drawn, np.random.default_rng(0)), np.diff(samples.starts), view.mean, view.spread,
+            self.classes, self.order, room=len(samples.codes), cheap=True,
+        )  # fmt: skip
+
+    def grade(self, point: Point, evidence: Multipliers | BlockEvidence, scores: Floats | None = None) -> Grade:
         """Objective of the point, and the dual objective of the multipliers, repaired to be feasible.
 
         The lower bound is lowered by what the last digits of the scores may add to the charge: a row at its kink begins
         to pay.
         """
+        if isinstance(evidence, BlockEvidence):
+            return self.in_blocks(0).grade(point, evidence)
         s = self._checked_scores(point, scores)
         sorted_scores, digits = s[self.samples.rows], self._digits(point, s)
         lost, rounding = charge_and_rise(self.problem, self.layout, point.thresholds, sorted_scores, digits)
@@ -139,6 +161,25 @@ class IntervalStatement:
             return grade
         whole = grade.dual - self.space.remainder(self.problem.penalty, self._by_sample(graded.coef))
         return replace(grade, dual=whole, span_dual=grade.dual, span=self.space.span)
+
+    def by_row(self, evidence: Multipliers | BlockEvidence) -> Multipliers:
+        """The multipliers of all rows: a dual point over blocks knows those of settled rows by what settled them."""
+        if not isinstance(evidence, BlockEvidence):
+            return evidence
+        layout, problem = self.layout, self.problem
+        s = self.scores(evidence.settled_at)[self.samples.rows]
+        offsets = layout.spread(problem.offsets(evidence.settled_at.thresholds))
+        violation = offsets - layout.spread(problem.sign) * s[layout.row_sample]
+        if layout.shares_slacks:  # only the row that is violated more has a multiplier
+            largest = np.full(layout.n_slacks, -np.inf)
+            np.maximum.at(largest, layout.row_slack, violation)
+            violation = np.where(violation == largest[layout.row_slack], violation, -np.inf)
+        a = problem.charge.derivative(violation)
+        if evidence.near is not None and evidence.multipliers is not None:
+            place = np.empty(len(s), dtype=np.intp)
+            place[self.samples.rows] = np.arange(len(s))
+            evidence.near.spread(layout, place, evidence.multipliers, a)
+        return Multipliers(a, evidence.order)
 
     def pull(self, point: Point, evidence: Multipliers) -> Floats:
         """X'(sign alpha) by column: to which side, and how hard, the rows pull the weights of a linear score."""

@@ -24,11 +24,15 @@ MOST_PRODUCTS = 4e8  # kernel values up to which the remainder of an approximati
 
 @dataclass(frozen=True)
 class KernelSpace:
-    """The kernel between samples, the number of samples that span the functions (None: all), and the norm."""
+    """The kernel between samples, the number of samples that span the functions (None: all), and the norm.
+
+    ``column_gamma`` has the gamma of every column where each has its own; the kernel's samples are then scaled so.
+    """
 
     gram: Gram
     rank: int | None = None
     coefficient_norm: bool = False
+    column_gamma: Floats | None = None
 
     @property
     def has_coordinates(self) -> bool:

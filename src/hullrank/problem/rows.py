@@ -130,17 +130,23 @@ class ArrayRows:
         n = self.n_features
         root = np.sqrt(d)
         step = max(256, BLOCK // max(n, 1))
-        if len(root) <= step and self.pick is None:
+        if len(root) <= step and self.pick is None and self.mean is None and self.scale == 1.0:
             Y = self.X * root[:, None]
             return Y.T @ Y
         H = np.zeros((n, n))
+        mean, late = self.mean, self.mean
+        if mean is not None and self.pick is None and np.abs(mean).max(initial=0.0) < self.spread:
+            mean = None  # rows about 0 lose no digits where the mean is taken out of their sum
         for low in range(0, len(root), step):
             Y, r = self.X[low : low + step], root[low : low + step]
             if self.pick is not None:
                 hot = np.flatnonzero(r)
                 Y, r = Y[hot], r[hot]
-            Y = (Y if self.mean is None else Y - self.mean) * r[:, None]
+            Y = (Y if mean is None else Y - mean) * r[:, None]
             H += Y.T @ Y
+        if mean is None and late is not None:
+            outer = np.outer(self.X.T @ d, late)
+            H += float(d.sum()) * np.outer(late, late) - outer - outer.T
         return H / self.scale**2 if self.scale != 1.0 else H
 
     def gram_operator(self, d: Floats) -> "GramOperator":

@@ -37,18 +37,20 @@ def certify(
     *,
     sample_weight: Any = None,
     qid: Any = None,
+    groups: Any = None,
+    pairs: Any = None,
     tol: float = 1e-6,
     time_limit: float | None = None,
 ) -> Verdict:
     """Recompute the objective of ``model`` on its training data, and bound it by a solve that starts from the model.
 
     Any estimator with the methods ``state`` and ``candidate`` can be certified. ``tol`` is the relative gap that must
-    hold, whatever the model was fitted to; ``time_limit`` (exact models: seconds for the proof) defaults to that of the
-    model.
+    hold, whatever the model was fitted to; ``groups`` and ``pairs`` are those that ``fit`` was given; ``time_limit``
+    (exact models: seconds for the proof) defaults to that of the model.
     """
     if not (hasattr(model, "state") and hasattr(model, "candidate")):
         raise HullrankError(f"{type(model).__name__} carries no certificate: it is a baseline that proves nothing")
-    given = {"sample_weight": sample_weight, "qid": qid}
+    given = {"sample_weight": sample_weight, "qid": qid, "groups": groups, "pairs": pairs}
     statement = model.state(X, y, **{name: value for name, value in given.items() if value is not None})
     if statement.family == "exact":
         return _certify_exact(model, statement, time_limit or model.time_limit)

@@ -1,4 +1,4 @@
-"""The pass of Newton's method over the rows of a smooth charge; arrays only (see ``RowLayout.table``)."""
+"""The pass of Newton's method over the rows of a problem; arrays only (see ``RowLayout.table``)."""
 
 from math import exp, log1p
 from typing import Any
@@ -10,17 +10,19 @@ Array = Any
 
 @njit(error_model="numpy")
 def model_rows(
-    table: Array, groups: Array, cost: Array, s: Array, cross: Array, per_sample: Array, per_group: Array
+    table: Array, groups: Array, charge: int, cost: Array, s: Array, cross: Array, per_sample: Array, per_group: Array
 ) -> Any:
-    """The quadratic model 1/2 d v^2 + e v of cost * log(1 + exp(v)) at the violations v = o - sign * s of all rows.
+    """The quadratic model 1/2 d v^2 + e v of the charge at the violations v = o - sign * s of all rows.
 
-    groups = (sign, o). Fills cross[r] = d, per_sample = (sums of d, sums of sign * e) and per_group = (sums of d, sums
-    of e); returns the total charge. Rows do not share slacks, so rows and slacks are in the same order.
+    groups = (sign, o). The charge is cost * log(1 + exp(v)), or the squared hinge (1), whose model has no e. Fills
+    cross[r] = d, per_sample = (sums of d, sums of sign * e) and per_group = (sums of d, sums of e); returns the total
+    charge, and how many rows began or ceased to pay since the last call (all rows of a smooth charge). Rows do not
+    share slacks, so rows and slacks are in the same order.
     """
     for k in range(per_sample.shape[1]):
         per_sample[0, k] = 0.0
         per_sample[1, k] = 0.0
-    total = 0.0
+    total, changed = 0.0, 0
     for b in range(len(table)):
         start, length, g, row = table[b, 0], table[b, 1], table[b, 2], table[b, 4]
         sign, o = groups[0, g], groups[1, g]
@@ -28,11 +30,17 @@ def model_rows(
         for i in range(length):
             c, k = cost[row + i], start + i
             v = o - sign * s[k]
-            small = exp(-abs(v))
-            share = 1.0 / (1.0 + small)
-            d = c * small * share * share
-            e = c * (share if v > 0.0 else small * share) - d * v
-            total += c * (max(v, 0.0) + log1p(small))
+            if charge == 1:
+                d, e = 2.0 * c if v > 0.0 else 0.0, 0.0
+                total += c * v * v if v > 0.0 else 0.0
+                changed += (d > 0.0) != (cross[row + i] > 0.0)
+            else:
+                small = exp(-abs(v))
+                share = 1.0 / (1.0 + small)
+                d = c * small * share * share
+                e = c * (share if v > 0.0 else small * share) - d * v
+                total += c * (max(v, 0.0) + log1p(small))
+                changed += 1
             cross[row + i] = d
             per_sample[0, k] += d
             per_sample[1, k] += sign * e
@@ -40,4 +48,4 @@ def model_rows(
             sum_e += e
         per_group[0, g] = sum_d
         per_group[1, g] = sum_e
-    return total
+    return total, changed

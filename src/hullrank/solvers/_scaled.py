@@ -8,12 +8,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.certificate import EPSILON, CertifiedPoint, Status, certify_intervals, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout, lay_out
 from hullrank.problem.rows import ArrayRows
+from hullrank.problem.sampling import drawn_positions
 from hullrank.problem.statement import Point, Size
 from hullrank.solvers.interior_point import Iterate
 
@@ -75,14 +77,8 @@ class ScaledProblem:
 
     def sampled(self, size: int, rng: np.random.Generator) -> "ScaledProblem":
         """The same on about ``size`` rows, evenly from every class and at least 20 of each, their prices raised."""
-        lengths = np.diff(self.starts)
-        counts = np.minimum(lengths, np.maximum(20, -(-lengths * size // self.n_samples)))
-        pieces = [
-            start + ((np.arange(count) + rng.random(count)) * (length / count)).astype(np.intp)
-            for start, length, count in zip(self.starts[:-1], lengths, counts, strict=True)
-        ]
-        positions = np.concatenate(pieces)
-        prices = self.prices[positions] * np.repeat(lengths / counts, counts)
+        positions, counts = drawn_positions(self.starts, size, rng)
+        prices = self.prices[positions] * np.repeat(np.diff(self.starts) / counts, counts)
         starts = np.concatenate([[0], np.cumsum(counts)])
         layout = lay_out(self.problem, starts, prices)
         return replace(self, rows=self.rows.take(positions), starts=starts, prices=prices, layout=layout)
@@ -147,7 +143,7 @@ def _feasible(statement: IntervalStatement, w: Floats, theta: Floats) -> tuple[F
     return w, theta
 
 
-def scale_problem(statement: IntervalStatement, verbose: int = 0) -> ScaledProblem:
+def scale_problem(statement: IntervalStatement | BlockStatement, verbose: int = 0) -> ScaledProblem:
     """The problem of a linear statement in scaled units."""
     problem, view, layout = statement.problem, statement.view, statement.layout
     rows = view.take(np.arange(view.n_rows)) if view.is_far_off else view

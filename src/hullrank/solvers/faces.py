@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank.problem.block_statement import BlockEvidence
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
@@ -56,18 +57,21 @@ class FaceSearch:
         """Solve on a face and look beyond it."""
         columns = np.flatnonzero(free)
         start = None if start is None else replace(start, coef=start.coef[columns] if len(columns) else np.zeros(1))
-        solution = solve(self.statement.on_columns(columns), replace(self.options, tol=SHARE * self.options.tol), start)
+        face = self.statement.on_columns(columns)
+        solution = solve(face, replace(self.options, tol=SHARE * self.options.tol), start)
         self.iterations += solution.iterations
+        if isinstance(solution.evidence, BlockEvidence):
+            solution = replace(solution, evidence=face.by_row(solution.evidence))
         solution = _lifted(solution, columns, len(free))
         w = solution.point.coef
         allowed = replace(solution.point, coef=self.signs.nearest(w))
         pull = self.signs.values * self.statement.pull(solution.point, solution.evidence)
         push = 1.0 if getattr(self.statement.problem, "l1", False) else 0.0  # what the penalty holds against a pull
         gap = self.statement.grade(allowed, solution.evidence).span_gap
-        face = Face(free, solution, allowed, gap, self.signs.values * w < 0, ~free & (pull > push))
+        visited = Face(free, solution, allowed, gap, self.signs.values * w < 0, ~free & (pull > push))
         if self.best is None or not gap >= self.best.gap:
-            self.best = face
-        return face
+            self.best = visited
+        return visited
 
     def ended(self, face: Face) -> bool:
         """Whether the face solves the problem, or its solver was stopped."""

@@ -70,12 +70,14 @@ def interior_point(
     start: Iterate | None = None,
     mu: float = 1.0,
     unit: float = 0.0,
+    balance: float = 1e-6,
     accept: Accept | None = None,
     verbose: int = 0,
 ) -> Iterate:
     """Minimise over the rows (plus ``settled`` terms) to a relative complementarity of ``tol``.
 
-    ``accept(point, scores)`` may veto the end; ``unit`` stands for |objective| where settled rows hide most of it.
+    ``accept(point, scores)`` may veto the end; ``unit`` stands for |objective| where settled rows hide most of it, and
+    ``balance`` is the part of all forces on (w, theta) that may be left over.
     """
     state = _State(problem, rows, layout, settled, start, mu)
     safe = state.w, state.theta
@@ -88,7 +90,9 @@ def interior_point(
                 raise ZeroDivisionError
             safe = state.w, state.theta
             tell(state.relative_gap, state.report, verbose)
-            if state.close(tol, unit) and (accept is None or accept(state.point(iteration), state.s[: state.m])):
+            if state.close(tol, unit, balance) and (
+                accept is None or accept(state.point(iteration), state.s[: state.m])
+            ):
                 status = Status.CONVERGED
                 break
             if iteration == max_iter or (iteration > 5 and step < 1e-10):
@@ -232,13 +236,13 @@ class _State:
         """A line on the iteration."""
         return f"{self.iteration:4d}  objective {self.objective:.10g}  complementarity {self.complementarity:.2e}"
 
-    def close(self, tol: float, unit: float) -> bool:
+    def close(self, tol: float, unit: float, balance: float) -> bool:
         """Whether complementarity and residuals are small enough to ask for a certificate."""
         floor = 0.5e-12 * self.sent**2 if self.problem.homogeneous else 0.0
         if self.complementarity > tol * max(unit or abs(self.objective), floor):
             return False
         force = self.total + _largest(self.settled.linear_w) + _largest(self.linear_theta) + self.problem.l1
-        return self.row_residual <= 1e-6 * (1 + _largest(self.groups[1])) and self.dual_residual <= 1e-6 * force
+        return self.row_residual <= 1e-6 * (1 + _largest(self.groups[1])) and self.dual_residual <= balance * force
 
     def factor(self) -> None:
         """Factor the Newton matrix at the current weights."""

@@ -11,13 +11,14 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.statement import Point, Solution
+from hullrank.solvers import blocks
+from hullrank.solvers._block_levels import sample_sizes
 from hullrank.solvers._linear_system import DENSE_LIMIT
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
 from hullrank.solvers.coordinate_descent import solve_by_coordinate_descent
 from hullrank.solvers.interior_point import Iterate, interior_point
 from hullrank.solvers.newton import solve_by_newton
-from hullrank.solvers.settling import sample_sizes, solve_by_settling, solve_from_start
 from hullrank.solvers.threshold_centres import centred_thresholds
 
 Floats = NDArray[np.float64]
@@ -36,19 +37,22 @@ def solve_intervals(
     size; where it does not reach the tolerance, the last one that takes the problem is tried too.
     """
     problem = statement.problem
-    scaled = scale_problem(statement, options.verbose)
-    solvers = able("intervals", scaled)
+    solvers = able("intervals", statement)
     chosen = solvers[0] if solver == "auto" else REGISTRY[solver]
-    point, certified = solve_from_start(scaled, start, options) if start is not None else (None, None)
-    if point is None or certified is None or certified.relative_gap > options.tol:
+    if start is not None and _may_start(statement, start):
+        found = blocks.solve_from_start(statement.in_blocks(statement.size.n_samples), options, start)
+        if found.status in (Status.CONVERGED, Status.INTERRUPTED):
+            return found
+    if chosen.name == blocks.NAME:
+        found = blocks.solve_in_blocks(statement.in_blocks(_sizes(statement)[-1]), options)
+        if found.status in (Status.CONVERGED, Status.INTERRUPTED) or solver != "auto":
+            return found
+        chosen = solvers[-1]
+    scaled = scale_problem(statement, options.verbose)
+    point, certified = _solve(chosen, scaled, options)
+    if certified.relative_gap > options.tol and point.status is not Status.INTERRUPTED and solvers[-1] is not chosen:
+        chosen = solvers[-1]
         point, certified = _solve(chosen, scaled, options)
-        if (
-            certified.relative_gap > options.tol
-            and point.status is not Status.INTERRUPTED
-            and solvers[-1] is not chosen
-        ):
-            chosen = solvers[-1]
-            point, certified = _solve(chosen, scaled, options)
     if problem.charge is Charge.HARD and point.status in (Status.STALLED, Status.MAX_ITER):
         point, certified = _checked_separable(scaled, point, certified)
     if point.status is not Status.NOT_SEPARABLE:
@@ -169,8 +173,18 @@ def _group_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     return None
 
 
-def _settling_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
-    if not sample_sizes(statement):
+def _sizes(statement: IntervalStatement | ScaledProblem) -> list[int]:
+    return sample_sizes(statement.size, len(statement.problem.linear))
+
+
+def _may_start(statement: IntervalStatement, start: Point) -> bool:
+    """Whether a start tells which rows can be settled."""
+    kinked = statement.problem.charge in (Charge.HINGE, Charge.SQUARED_HINGE)
+    return kinked and statement.size.n_features <= DENSE_LIMIT and bool(start.coef.any())
+
+
+def _block_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+    if not _sizes(statement):
         return "settling rows needs many more rows than columns and classes"
     if statement.size.n_features > DENSE_LIMIT:
         return "settling rows needs columns few enough for normal equations"
@@ -194,8 +208,8 @@ register(
         sparse=True, limits=_sparse_limits,
     ),
     _linear(
-        "interior point on unsettled rows", charges=(Charge.HINGE, Charge.SQUARED_HINGE), solve=solve_by_settling,
-        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_settling_limits,
+        blocks.NAME, charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=blocks.solve_in_blocks,
+        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_block_limits,
     ),
     _linear(
         "semismooth Newton", charges=(Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=solve_by_newton,

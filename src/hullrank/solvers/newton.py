@@ -40,80 +40,41 @@ class RowModel:
     push: tuple[Floats, Floats] | None = None
 
 
-class SmoothRows:
-    """Models of a charge that is smooth everywhere: every row pays, and no row has a kink to be sorted by."""
+class RowModels:
+    """Models of the charges of all rows; keeps its work arrays between calls."""
 
     def __init__(self, scaled: ScaledProblem) -> None:
         from hullrank.solvers import _newton_loops
 
         self.loops, self.scaled = _newton_loops, scaled
         layout = scaled.layout
-        self.cross = np.empty(layout.n_rows)
+        self.cross = np.zeros(layout.n_rows)
         self.per_sample, self.per_group = np.empty((2, layout.n_samples)), np.zeros((2, scaled.problem.n_groups))
 
-    def sort(self, s: Floats, theta: Floats) -> RowModel:
+    def at(self, s: Floats, theta: Floats) -> RowModel:
         """The model at scores and thresholds."""
         problem, layout = self.scaled.problem, self.scaled.layout
         groups = np.stack([problem.sign, problem.offsets(theta)])
-        total = self.loops.model_rows(layout.table, groups, layout.cost, s, self.cross, self.per_sample, self.per_group)
-        push = self.per_sample[1].copy(), self.per_group[1].copy()
-        return RowModel(total, layout.n_rows, self.per_sample[0], self.per_group[0].copy(), self.cross, push)
+        total, changed = self.loops.model_rows(
+            layout.table, groups, problem.charge.code, layout.cost, s, self.cross, self.per_sample, self.per_group
+        )
+        push = (self.per_sample[1].copy(), self.per_group[1].copy()) if problem.charge.smooth else None
+        return RowModel(total, changed, self.per_sample[0], self.per_group[0].copy(), self.cross, push)
 
-    def multipliers(self, s: Floats, theta: Floats, kept: RowLayout, kept_multipliers: Floats) -> tuple[Floats, int]:
+    def multipliers(self, s: Floats, theta: Floats) -> Floats:
         """Multipliers of all rows: the derivative of the charge."""
         layout, problem = self.scaled.layout, self.scaled.problem
         violation = layout.spread(problem.offsets(theta)) - layout.spread(problem.sign) * s[layout.row_sample]
-        return problem.charge.derivative(violation), 0
-
-
-def row_models(scaled: ScaledProblem) -> "RowSorter | SmoothRows":
-    """Where the models of a problem's rows come from."""
-    return SmoothRows(scaled) if scaled.problem.charge.smooth else RowSorter(scaled)
-
-
-class RowSorter:
-    """Finds the paying rows; keeps its work arrays between calls."""
-
-    def __init__(self, scaled: ScaledProblem) -> None:
-        from hullrank.solvers import _settling_loops
-
-        self.loops, self.scaled = _settling_loops, scaled
-        layout = scaled.layout
-        self.keep = np.zeros(layout.n_slacks, dtype=np.bool_)
-        self.state = np.zeros(layout.n_slacks, dtype=np.int8)
-        self.kept = np.zeros(len(layout.table), dtype=np.int64)
-        self.cross = np.empty(layout.n_rows)
-        self.per_sample = np.empty((2, layout.n_samples))
-        self.per_group = np.empty((2, scaled.problem.n_groups))
-
-    def sort(self, s: Floats, theta: Floats, width: float = 0.0) -> RowModel:
-        """Rows within ``width`` of their kink are kept instead (none if 0)."""
-        problem, layout = self.scaled.problem, self.scaled.layout
-        self.groups = np.stack([problem.sign, problem.offsets(theta)])
-        charge, changed = self.loops.settle(
-            layout.table, self.groups, problem.charge.code, layout.cost, s, width, self.keep, self.state, self.cross,
-            self.per_sample, self.per_group, self.kept,
-        )  # fmt: skip
-        return RowModel(charge, changed, self.per_sample[0], self.per_group[0].copy(), self.cross)
-
-    def multipliers(self, s: Floats, theta: Floats, kept: RowLayout, kept_multipliers: Floats) -> tuple[Floats, int]:
-        """Multipliers of all rows (those of kept ones given), and how many settled rows changed sides."""
-        problem, layout = self.scaled.problem, self.scaled.layout
-        groups = np.stack([problem.sign, problem.offsets(theta)])
-        a = np.empty(layout.n_rows)
-        wrong = self.loops.complete(
-            layout.table, groups, problem.charge.code, s, self.state, kept.table, kept_multipliers, a, self.keep
-        )
-        return a, wrong
+        return problem.charge.derivative(violation)
 
 
 def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, best: Best | None = None) -> Iterate:
     """Minimise from ``start``; ends when ``best`` accepts, or without it when the objective moves by less than tol."""
     problem, rows = scaled.problem, scaled.rows
-    sorter, nothing = row_models(scaled), _no_rows(scaled)
+    models, nothing = RowModels(scaled), _no_rows(scaled)
     w, theta, t = start.w, problem.raise_thresholds(start.theta), start.order_multipliers
     s = rows.scores(w)
-    paying = sorter.sort(s, theta)
+    paying = models.at(s, theta)
     value = problem.penalty.of(w) + float(problem.linear @ theta) + paying.charge
     status, iteration = Status.MAX_ITER, start.iterations
     try:
@@ -126,7 +87,7 @@ def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, bes
             ds = rows.scores(dw)
             before, step = value, 1.0
             while True:
-                paying = sorter.sort(s + step * ds, theta + step * dtheta)
+                paying = models.at(s + step * ds, theta + step * dtheta)
                 value = (
                     problem.penalty.of(w + step * dw) + float(problem.linear @ (theta + step * dtheta)) + paying.charge
                 )
@@ -140,11 +101,9 @@ def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, bes
             w, theta, s = w + step * dw, theta + step * dtheta, s + step * ds
             near = tol if paying.push is None else tol**0.5  # a smooth charge converges quadratically
             still = paying.changed <= 1e-3 * scaled.layout.n_slacks or before - value <= near * abs(value)
-            if best is not None and still:
-                a, _ = sorter.multipliers(s, theta, nothing, np.empty(0))
-                if best(Iterate(w, theta, a, t, iteration), s):
-                    status = Status.CONVERGED
-                    break
+            if best is not None and still and best(Iterate(w, theta, models.multipliers(s, theta), t, iteration), s):
+                status = Status.CONVERGED
+                break
             if before - value <= (tol if best is None else 1e-15) * abs(value):
                 status = Status.STALLED
                 break
@@ -152,8 +111,7 @@ def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, bes
         status = Status.STALLED
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    a, _ = sorter.multipliers(s, theta, nothing, np.empty(0))
-    return Iterate(w, theta, a, t, iteration + 1, status)
+    return Iterate(w, theta, models.multipliers(s, theta), t, iteration + 1, status)
 
 
 def quadratic_terms(scaled: ScaledProblem, paying: RowModel) -> Settled:
@@ -175,14 +133,18 @@ def quadratic_terms(scaled: ScaledProblem, paying: RowModel) -> Settled:
 
 
 def _model_minimum(scaled: ScaledProblem, paying: RowModel, point: Iterate, nothing: RowLayout) -> Iterate:
-    """The minimum of the quadratic model under the order constraints; without them where they do not bind."""
-    problem, terms = scaled.problem, quadratic_terms(scaled, paying)
+    """The minimum of the quadratic model under the order constraints."""
+    return quadratic_minimum(scaled.problem, quadratic_terms(scaled, paying), point, nothing)
+
+
+def quadratic_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, nothing: RowLayout) -> Iterate:
+    """The minimum of the penalty and a quadratic in (w, theta) under the order constraints, where these bind."""
     if not problem.l1 and (len(problem.up) == 0 or np.all(problem.order_gaps(point.theta) > problem.gap)):
         free = _free_minimum(problem, terms, point)
         if np.all(problem.order_gaps(free.theta) >= problem.gap):
             return free
-    empty = ArrayRows(np.empty((0, scaled.rows.n_features)))
-    return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3)
+    empty = ArrayRows(np.empty((0, len(point.w))))
+    return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3, balance=1e-12)
 
 
 def _free_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate:
@@ -210,10 +172,10 @@ def _no_rows(scaled: ScaledProblem) -> RowLayout:
 
 def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Iterate, CertifiedPoint]:
     """From a warm start on samples of growing size, certified on all rows."""
-    from hullrank.solvers.settling import sample_sizes
+    from hullrank.solvers._block_levels import sample_sizes
 
     problem = scaled.problem
-    sizes = sample_sizes(scaled)
+    sizes = sample_sizes(scaled.size, len(problem.linear))
     every_row = problem.charge.smooth and scaled.n_samples * scaled.rows.n_features <= SMALL_COPY
     whole = scaled.copied() if every_row or not sizes else scaled
     rng = np.random.default_rng(0)
@@ -223,13 +185,6 @@ def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[I
     for size in sizes:
         point = newton(scaled.sampled(size, rng), point, 1e-4, max_iter)
         if point.status is Status.INTERRUPTED:
-            return best.result(with_all_multipliers(whole, point))
+            multipliers = RowModels(whole).multipliers(whole.rows.scores(point.w), point.theta)
+            return best.result(replace(point, multipliers=multipliers))
     return best.result(newton(whole, point, tol, max_iter, best))
-
-
-def with_all_multipliers(scaled: ScaledProblem, point: Iterate) -> Iterate:
-    """A point found on some of the rows, with the multipliers that the charge gives to all rows there."""
-    sorter, s = row_models(scaled), scaled.rows.scores(point.w)
-    sorter.sort(s, point.theta)
-    a, _ = sorter.multipliers(s, point.theta, _no_rows(scaled), np.empty(0))
-    return replace(point, multipliers=a)

@@ -17,14 +17,19 @@ Floats = NDArray[np.float64]
 LEVEL = 1e-12  # slopes of this share of the weight are 0
 
 
-def centred_thresholds(problem: IntervalProblem, layout: RowLayout, scores: Floats, theta: Floats) -> Floats:
-    """Optimal thresholds for the scores, each in the middle of its interval; theta itself where that has no room."""
+def centred_thresholds(
+    problem: IntervalProblem, layout: RowLayout, scores: Floats, theta: Floats, slopes: Floats | None = None
+) -> Floats:
+    """Optimal thresholds for the scores, each in the middle of its interval; theta itself where that has no room.
+
+    ``slopes`` by threshold are those of the charge of rows whose kinks are far away.
+    """
     linked = _linked(problem)
     kinked = problem.charge in (Charge.HINGE, Charge.HARD)
     if linked is None or problem.shares_slacks or not kinked or problem.homogeneous:
         return theta
     shift = np.append(0.0, np.cumsum(problem.gap)) if linked else np.zeros(len(theta))
-    kinks = _kinks(problem, layout, scores, shift)
+    kinks = _kinks(problem, layout, scores, shift, np.zeros(len(shift)) if slopes is None else slopes.copy())
     narrow = float(np.clip(1e-7 * layout.n_samples, 1e-6, 1e-3))  # intervals of this share of the margin are points
     blocks = _tied(theta - shift, linked, narrow)
     if all(_is_point(kinks, block, theta[block[0]] - shift[block[0]], narrow) for block in blocks):
@@ -44,11 +49,10 @@ def _linked(problem: IntervalProblem) -> bool | None:
     return True if np.array_equal(problem.low, q[:-1]) and np.array_equal(problem.up, q[1:]) else None
 
 
-def _kinks(problem: IntervalProblem, layout: RowLayout, scores: Floats, shift: Floats) -> Kinks:
+def _kinks(problem: IntervalProblem, layout: RowLayout, scores: Floats, shift: Floats, slopes: Floats) -> Kinks:
     """Above its kink s - offset a row of sign + adds its cost to the slope; one of - lowers it below s + offset."""
     places: list[list[Floats]] = [[] for _ in shift]
     weights: list[list[Floats]] = [[] for _ in shift]
-    slopes = np.zeros(len(shift))
     for start, length, group, slack in layout.table[:, [START, LENGTH, GROUP, SLACK]]:
         j, sign = problem.threshold[group], problem.sign[group]
         places[j].append(scores[start : start + length] - (sign * problem.offset[group] + shift[j]))
@@ -69,7 +73,7 @@ def _is_point(kinks: Kinks, block: NDArray[np.intp], theta: float, narrow: float
     for places, weights, slope in (kinks[j] for j in block):
         below += slope + float(weights[places < theta - narrow].sum())
         above += slope + float(weights[places < theta + narrow].sum())
-        total += float(weights.sum())
+        total += float(weights.sum()) + abs(slope)
     return below < -LEVEL * total and above > LEVEL * total
 
 
@@ -90,7 +94,7 @@ def _pool(kinks: Kinks, side: int, linked: bool) -> Floats:
 def _end(places: Floats, weights: Floats, slope: float, side: int) -> float:
     """Where the slope first reaches 0 (side 0) or leaves it (side 1)."""
     order = np.argsort(places, kind="stable")
-    level = LEVEL * float(weights.sum())
+    level = LEVEL * (float(weights.sum()) + abs(slope))
     slopes = np.append(slope, slope + np.cumsum(weights[order]))
     ends = np.concatenate([[-np.inf], places[order], [np.inf]])
     return float(ends[np.count_nonzero(slopes < -level) if side == 0 else np.count_nonzero(slopes <= level)])

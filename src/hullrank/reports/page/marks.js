@@ -2,7 +2,7 @@
 // What every picture is made of. Everything is written as text or attributes; nothing from the data is parsed as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
-const RAMP = [[122, 76, 176], [52, 106, 161], [41, 150, 138], [92, 184, 92], [190, 170, 40]];
+const RAMP = [[108, 72, 168], [60, 104, 170], [33, 140, 141], [70, 172, 105], [150, 182, 50]];
 
 function put(parent, tag, attributes = {}, text = null) {
   const svg = parent instanceof SVGElement || tag === "svg";

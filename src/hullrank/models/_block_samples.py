@@ -1,0 +1,173 @@
+"""What ``fit`` learns of a source of blocks in its first pass: classes, weights, moments, and a sample of the rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hullrank.data import Samples, check_target, check_weights
+from hullrank.data.labels import declared_categories, unique_inverse
+from hullrank.exceptions import HullrankError
+from hullrank.problem.block_rows import Block, BlockRows, Sums
+from hullrank.problem.sampling import draw
+
+Floats = NDArray[np.float64]
+MEMORY = 2 << 30  # bytes that a fit may hold for rows, where a source does not say
+LEAST_ROOM = 2000  # rows that every fit may hold
+MOST_SAMPLED = 100_000  # rows of the sample
+
+
+@dataclass(frozen=True)
+class FirstPass:
+    """Sums of the first pass over a source.
+
+    By label: the number of rows of positive weight, and their weight; moments of the rows (mean is None for sparse
+    ones), the sample with its labels and weights, the order that a categorical y declares, and the raw rows if all of
+    them fit into the memory.
+    """
+
+    counts: dict[Any, int]
+    weights: dict[Any, float]
+    mean: Floats | None
+    spread: float
+    sample: tuple[Any, NDArray[Any], Floats]
+    categories: list[Any] | None
+    whole: tuple[Any, Any, Floats] | None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.sample[0].shape[1])
+
+    def as_target(self, values: NDArray[Any]) -> Any:
+        """Labels as a target that declares the same order as the source's."""
+        if self.categories is None:
+            return values
+        import polars as pl
+
+        return pl.Series(values.tolist(), dtype=pl.Enum(self.categories))
+
+
+def first_pass(rows: BlockRows, n_blocks: int, memory: int, discrete: bool) -> FirstPass:
+    """One pass over the raw blocks of a source."""
+    if n_blocks == 0:
+        raise HullrankError("the source has no blocks; give it at least one with rows of two classes")
+    sums = rows.sum(summarise, -(-MOST_SAMPLED // n_blocks), memory // n_blocks, discrete)
+    widths = {block[0].shape[1] for block in sums["sample"]}
+    if len(widths) != 1:
+        raise HullrankError(
+            f"the blocks of the source have different numbers of columns: {sorted(widths)}; all must have the same"
+            if widths
+            else "the source has no rows of positive weight; give some rows a positive weight"
+        )
+    mean, spread = _merged(sums["moments"])
+    categories = sums["categories"][0] if sums["categories"] else None
+    whole = _joined(sums["whole"]) if len(sums["whole"]) == n_blocks - sums["empty"] else None
+    return FirstPass(sums["counts"], sums["weights"], mean, spread, _joined(sums["sample"]), categories, whole)
+
+
+def summarise(raw: tuple[Any, Any, Any, Any], n_sampled: int, memory: int, discrete: bool) -> Sums:
+    """The sums of one block (a task: see ``block_rows``); small blocks are kept as a whole."""
+    X, values, weights = checked(raw, discrete)
+    sums: Sums = {"counts": {}, "weights": {}, "moments": [], "sample": [], "categories": [], "whole": [], "empty": 0}
+    kept = np.flatnonzero(weights)
+    if len(kept) == 0:
+        return {**sums, "empty": 1}
+    if (categories := declared_categories(raw[1])) is not None:
+        sums["categories"] = [categories]
+    if len(kept) < len(weights):
+        X, values, weights = X[kept], values[kept], weights[kept]
+    labels, codes = unique_inverse(values)
+    samples = Samples(X, codes, weights, len(labels))
+    items = labels.tolist()
+    sums["counts"] = dict(zip(items, np.diff(samples.starts).tolist(), strict=True))
+    sums["weights"] = dict(zip(items, np.bincount(codes, weights, len(labels)).tolist(), strict=True))
+    sums["moments"] = [_moments(X, weights)]
+    part = draw(samples, n_sampled, np.random.default_rng(len(codes)), fewest=2)
+    sums["sample"] = [(_owned(part.X), labels[part.codes], part.weights)]
+    if _bytes(X) <= memory:
+        sums["whole"] = [(_owned(X), values, weights)]
+    return sums
+
+
+def checked(raw: tuple[Any, Any, Any, Any], discrete: bool) -> tuple[Any, NDArray[Any], Floats]:
+    """The rows of a block as finite float64, its target and its weights."""
+    X, y, weight, qid = raw
+    if qid is not None:
+        raise HullrankError(
+            "the source gives query ids, but class-based models place classes on one score line for all rows; leave "
+            "them out, or rank within queries by SwappedPairsRanker"
+        )
+    X = X.tocsr().astype(np.float64, copy=False) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    if X.ndim != 2:
+        raise HullrankError(f"a block of the source has X of shape {X.shape}; it must have rows and columns")
+    numbers = X.data if sp.issparse(X) else X
+    if not np.isfinite(numbers).all():
+        row = "" if sp.issparse(X) else f" at its row {int(np.argwhere(~np.isfinite(X))[0, 0])}"
+        raise HullrankError(f"X contains NaN or infinity in a block of the source{row}; drop or fill such rows")
+    if X.shape[0] == 0:
+        return X, np.empty(0), np.empty(0)
+    values = check_target(X, y, discrete=discrete)
+    if weight is None or np.any(weight):
+        return X, values, check_weights(weight, X)
+    return X, values, np.zeros(X.shape[0])  # rows that do not count, in a block of their own
+
+
+def encode(raw: tuple[Any, Any, Any, Any], codes: dict[Any, int], factors: Floats, discrete: bool) -> Block:
+    """A raw block with its labels as codes of the classes, and class weights multiplied with those of the rows."""
+    X, values, weights = checked(raw, discrete)
+    kept = np.flatnonzero(weights)
+    if len(kept) < len(weights):
+        X, values, weights = X[kept], values[kept], weights[kept]
+    if len(kept) == 0:
+        return Block(X, np.empty(0, dtype=np.intp), np.empty(0))
+    labels, inverse = unique_inverse(values)
+    try:
+        mine = np.array([codes[label] for label in labels.tolist()], dtype=np.intp)[inverse]
+    except KeyError as error:
+        raise HullrankError(
+            f"the source gave the label {error}, which it did not give in its first pass; a block must have the same "
+            "rows whenever it is read"
+        ) from None
+    return Block(X, mine, weights * factors[mine])
+
+
+def _moments(X: Any, weights: Floats) -> tuple[float, Floats | None, float]:
+    """Weight, mean (None if sparse), and sum of weight |x - mean|^2."""
+    total = float(weights.sum())
+    if sp.issparse(X):
+        return total, None, float(np.asarray(X.multiply(X).sum(axis=1)).ravel() @ weights)
+    mean = weights @ X / total
+    squares = weights @ np.square(X - mean[None, :])
+    return total, mean, float(squares.sum())
+
+
+def _merged(moments: list[tuple[float, Floats | None, float]]) -> tuple[Floats | None, float]:
+    """Mean and spread of all blocks, from those of each (Chan, Golub and LeVeque 1979)."""
+    total, mean, square = moments[0]
+    for weight, other, part in moments[1:]:
+        square += part
+        if mean is not None and other is not None:
+            apart = other - mean
+            square += float(apart @ apart) * total * weight / (total + weight)
+            mean = mean + apart * (weight / (total + weight))
+        total += weight
+    return mean, (square / total) ** 0.5
+
+
+def _joined(parts: list[tuple[Any, NDArray[Any], Floats]]) -> tuple[Any, NDArray[Any], Floats]:
+    """Rows, labels and weights of several blocks."""
+    X = [part[0] for part in parts]
+    joined = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
+    return joined, np.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
+
+
+def _owned(X: Any) -> Any:
+    """X itself, or a copy where it is a view of what a source may overwrite or unmap."""
+    return X if sp.issparse(X) or X.flags.owndata else X.copy()
+
+
+def _bytes(X: Any) -> int:
+    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else X.nbytes)

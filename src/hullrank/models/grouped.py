@@ -1,0 +1,185 @@
+"""Class-based estimators that take groups of rows whose grades cannot be compared: one score, own thresholds."""
+
+from dataclasses import replace
+from itertools import pairwise
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.data import Samples, check_queries
+from hullrank.data.labels import unique_inverse
+from hullrank.exceptions import HullrankError, LabelError
+from hullrank.models.base import fitting
+from hullrank.models.intervals import IntervalEstimator
+from hullrank.order import OrderGraph
+from hullrank.problem.block_rows import ReadBlocks, is_source, refuse_beside_blocks
+from hullrank.problem.grouped_classes import GroupedClasses, order_among, side_by_side, split_by_group
+from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.intervals import IntervalProblem
+from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.statement import Solution
+
+Floats = NDArray[np.float64]
+
+
+class GroupedIntervalEstimator(IntervalEstimator):
+    """An interval estimator whose ``fit`` takes groups: the statement is one problem for every group, side by side."""
+
+    @fitting
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn the score and the place of every class; Ctrl-C keeps the best answer so far.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features), or Blocks
+            `hullrank.io.Blocks` have targets and weights of their own, and no groups.
+        y : array-like of shape (n_samples,)
+            Labels or numbers; equal values form a class.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Price of each sample's slack; a weight is a repetition.
+        groups : array-like of shape (n_samples,), default=None
+            Rater, panel or site of every row, where the same grade need not mean the same in all of them. Grades are
+            compared within groups only: every group has its own place of the classes on one score line.
+
+        Returns
+        -------
+        self : object
+        """
+        began = perf_counter()
+        if is_source(X):
+            refuse_beside_blocks(y=y, sample_weight=sample_weight, groups=groups)
+            return self._fit_blocks(ReadBlocks(X), X, began)
+        more = {} if groups is None else {"groups": groups}  # subclasses may state problems without groups
+        statement = self.state(X, y, sample_weight=sample_weight, **more)
+        self._learn(statement, began, self._warm_start_for(statement))
+        return self
+
+    def state(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> IntervalStatement:
+        """The problem that ``fit`` solves on these data, without solving it.
+
+        A fitted model states what it chose itself (the order of the classes, gamma).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        groups : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        statement : IntervalStatement
+        """
+        statement = super().state(X, y, sample_weight=sample_weight)
+        if groups is None:
+            return statement
+        codes, labels = check_groups(groups, int(X.shape[0] if hasattr(X, "shape") else len(X)))
+        grouped, samples = split_by_group(statement.samples, codes[statement.positions], labels)
+        problem = self._grouped_problem(statement.order, samples, statement.space, grouped)
+        return replace(statement, problem=problem, samples=samples, grouped=grouped)
+
+    def _grouped_problem(
+        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses
+    ) -> IntervalProblem:
+        """The problems of all groups side by side; a group without two comparable classes says nothing."""
+        problems: list[IntervalProblem | None] = []
+        sizes = []
+        for group in range(grouped.n_groups):
+            part = order_among(order, grouped.classes_of(group))
+            sizes.append(len(part))
+            counted = replace(samples, n_classes=len(part))
+            problems.append(self._problem(part, counted, space) if part.n_edges else None)
+        if all(problem is None for problem in problems):
+            raise LabelError("no group has two classes to compare; pass fewer groups, or none")
+        return side_by_side(problems, sizes)
+
+    def _restate(self, statement: IntervalStatement) -> IntervalStatement:
+        if statement.grouped is None:
+            return super()._restate(statement)
+        given = statement.order, statement.samples, statement.space, statement.grouped
+        return replace(statement, problem=self._grouped_problem(*given))
+
+    def _store(self, statement: IntervalStatement, solution: Solution) -> None:
+        super()._store(statement, solution)
+        grouped = statement.grouped
+        if grouped is None:
+            return
+        n_classes, ends = len(statement.classes), self.intervals_
+        weights = np.bincount(statement.samples.codes, statement.samples.weights, len(grouped.group))
+        if statement.space is not None:
+            self.n_support_ = np.bincount(grouped.cls, self.n_support_, n_classes).astype(np.intp)
+        self.groups_ = grouped.labels
+        self.group_intervals_ = grouped.per_group(ends, n_classes)
+        shares = np.nan_to_num(grouped.per_group(weights, n_classes))
+        self.intervals_ = np.stack([_pooled(side, shares, fill) for side, fill in zip(
+            np.moveaxis(self.group_intervals_, 2, 0), (-np.inf, np.inf), strict=True
+        )], axis=1)  # fmt: skip
+        if statement.order.is_total:
+            self.group_thresholds_ = np.array([_cuts(each) for each in self.group_intervals_])
+            pooled = _pooled(self.group_thresholds_, shares[:, :-1] + shares[:, 1:], np.nan)
+            self.thresholds_ = np.maximum.accumulate(_filled(pooled))
+
+    def _cell_ends(self, grouped: GroupedClasses | None) -> Floats:
+        """Where every class, or every cell, lies."""
+        return self.intervals_ if grouped is None else self.group_intervals_[grouped.group, grouped.cls]
+
+    def _cell_cuts(self, grouped: GroupedClasses | None) -> Floats:
+        """The thresholds between neighbouring classes, group by group."""
+        if grouped is None:
+            return self.thresholds_
+        inner = np.append(grouped.group[1:] == grouped.group[:-1], False)
+        cuts: Floats = self.group_thresholds_[grouped.group[inner], grouped.cls[inner]]
+        return cuts
+
+    def _predict_by_group(self, X: Any, groups: Any) -> NDArray[Any]:
+        """The class between whose thresholds, those of its own group, every row lies; unseen groups have the mean."""
+        scores = self.score_samples(X)
+        if hasattr(self, "groups_") and not hasattr(self, "group_thresholds_"):
+            raise HullrankError("classes of a partial order have no thresholds; look up scores in group_intervals_")
+        numbers = self._group_numbers(groups, len(scores))
+        cuts = np.vstack([self.group_thresholds_, self.thresholds_])[numbers]
+        return self.classes_[np.count_nonzero(scores[:, None] > cuts, axis=1)]
+
+    def _group_numbers(self, groups: Any, n_rows: int) -> NDArray[np.intp]:
+        """The number of every row's group among ``groups_``; -1 for groups that were not seen."""
+        if not hasattr(self, "groups_"):
+            raise HullrankError(f"this {type(self).__name__} was fitted without groups; leave them out")
+        codes, labels = check_groups(groups, n_rows)
+        place = {label: k for k, label in enumerate(self.groups_.tolist())}
+        return np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)[codes]
+
+
+def check_groups(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """The number of every row's group, and the labels of the groups."""
+    try:
+        codes = check_queries(groups, n_rows)
+    except HullrankError as error:
+        raise HullrankError(str(error).replace("qid", "groups").replace("query id", "group")) from error
+    return codes, unique_inverse(np.asarray(groups).ravel())[0]
+
+
+def _cuts(ends: Floats) -> Floats:
+    """(K - 1,) thresholds of one group, in the middle between the classes that it has; infinite beyond these."""
+    present = np.flatnonzero(~np.isnan(ends[:, 0]))
+    cuts = np.full(len(ends) - 1, np.inf)
+    cuts[: present[0]] = -np.inf
+    for lo, hi in pairwise(present):
+        cuts[lo:hi] = (ends[lo, 1] + ends[hi, 0]) / 2
+    return cuts
+
+
+def _pooled(values: Floats, shares: Floats, fill: float) -> Floats:
+    """(K,) means over the groups of what is finite, by the weight of the groups' rows; ``fill`` where nothing is."""
+    known = np.isfinite(values)
+    weights = np.where(known, shares, 0.0)
+    total = weights.sum(axis=0)
+    means = (weights * np.where(known, values, 0.0)).sum(axis=0) / np.where(total > 0, total, 1.0)
+    return np.where(total > 0, means, fill)
+
+
+def _filled(cuts: Floats) -> Floats:
+    """Thresholds that no group has, between those that some have."""
+    known = np.flatnonzero(np.isfinite(cuts))
+    return np.interp(np.arange(len(cuts)), known, cuts[known])

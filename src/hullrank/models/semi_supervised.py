@@ -1,0 +1,352 @@
+"""Any estimator with a kernel, learning from unlabelled rows as well."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from hullrank._sklearn import Interval, StrOptions
+from hullrank.data import check_rows, check_target, check_weights
+from hullrank.exceptions import CollapsedRankingWarning, HullrankError, UndefinedMetricWarning
+from hullrank.metrics import scoring_order, wmw_score
+from hullrank.models._constraints import LARGEST
+from hullrank.models.base import fitting
+from hullrank.problem.kernel_factor import basis_size
+from hullrank.problem.kernels import Gram, resolve_gamma
+from hullrank.problem.laplacian import (
+    Features,
+    InnerProduct,
+    KernelCoordinates,
+    check_graph,
+    laplacian,
+    neighbour_graph,
+)
+
+Floats = NDArray[np.float64]
+
+STRENGTHS = (0.0, 0.1, 1.0, 10.0, 100.0, 1000.0)  # what strength="auto" tries
+MOST_PIVOTS = 2000  # rows that span the functions of a kernel; more rows enter through their values only
+_FOLDS, _REPEATS = 4, 3
+
+
+def _inner_has(name: str) -> Any:
+    return lambda self: hasattr(self.estimator_ if hasattr(self, "estimator_") else self.estimator, name)
+
+
+class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
+    """An estimator of hullrank that also learns from rows without a label, through the graph of nearest rows.
+
+    Scores that differ between neighbouring rows, labelled or not, cost more: the penalty is a mean of 1/2 |f|^2 and
+    1/2 f'Mf with the Laplacian M of the graph. That is the same problem in another inner product, so it is solved and
+    certified by the estimator itself. It helps where the rows lie on a surface along which the label changes slowly
+    (images, spectra, trajectories) and labels are few. Tables of unlike columns seldom gain.
+
+    Parameters
+    ----------
+    estimator : estimator with the parameter ``kernel``
+        `ConvexHullRanker`, `FixedMarginClassifier`, `SwappedPairsRanker` and so on, linear or with a kernel.
+    strength : float or "auto", default="auto"
+        The weight of the graph beside that of the norm, in units in which a random function pays as much by the one as
+        by the other; 0 leaves the unlabelled rows out. "auto" tries 0, 0.1, 1, ..., 1000 on folds of the labelled rows,
+        and takes 0 unless another is better by more than one standard error of the difference.
+    n_neighbors : int, default=10
+        Nearest rows that every row is joined with.
+    graph : sparse matrix or array of shape (n_rows, n_rows), default=None
+        Symmetric weights between all rows, first the labelled and then the unlabelled ones, instead of nearest rows.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator; its rows are coordinates, or with a kernel the values of the changed kernel.
+    strength_ : float
+    cv_results_ : dict of arrays
+        ``strength``, ``mean_test_score`` and ``std_test_score``; only with ``strength="auto"``.
+    certificate_ : Certificate
+        That of the estimator, for the whole problem.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    With a kernel functions are spanned by all rows, or beyond 2000 (or ``approximation``) of them by so many, chosen by
+    pivoted Cholesky; the certificate is for the functions of that span.
+
+    References
+    ----------
+    V. Sindhwani, P. Niyogi, M. Belkin: Beyond the point cloud. ICML 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_swiss_roll
+    >>> from hullrank import FixedMarginClassifier, SemiSupervised
+    >>> X, t = make_swiss_roll(800, noise=0.3, random_state=0)
+    >>> X, y = X / X.std(axis=0), np.digitize(t, [7, 9, 11])
+    >>> few = np.arange(800) % 20 == 0
+    >>> inner = FixedMarginClassifier(C=10, kernel="rbf", gamma=3.0)
+    >>> alone = inner.fit(X[few], y[few]).score(X[~few], y[~few])
+    >>> model = SemiSupervised(inner, strength=100.0).fit(X[few], y[few], unlabeled=X[~few])
+    >>> model.score(X[~few], y[~few]) > alone
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [BaseEstimator],
+        "strength": [Interval(Real, 0, LARGEST, closed="both"), StrOptions({"auto"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "graph": ["sparse matrix", "array-like", None],
+    }
+
+    def __init__(self, estimator: Any, *, strength: Any = "auto", n_neighbors: int = 10, graph: Any = None) -> None:
+        self.estimator = estimator
+        self.strength = strength
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+
+    @fitting
+    def fit(
+        self, X: Any, y: Any, *, unlabeled: Any = None, sample_weight: Any = None, qid: Any = None, groups: Any = None
+    ) -> Self:
+        """Learn from labelled rows and from rows without a label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        unlabeled : {array-like, sparse matrix, data frame} of shape (n_unlabeled, n_features), default=None
+            Rows whose label is not known.
+        sample_weight, qid, groups : array-like of shape (n_samples,), default=None
+            Of the labelled rows, where the estimator's ``fit`` takes them.
+
+        Returns
+        -------
+        self : object
+        """
+        self._check_inner()
+        rows = self._dense(X, reset=True)
+        check_target(rows, y)
+        weights = check_weights(sample_weight, rows)
+        others = np.empty((0, rows.shape[1])) if unlabeled is None else self._dense(unlabeled)
+        counted = weights > 0 if self.graph is None else np.ones(len(rows), dtype=bool)
+        every, counts = np.concatenate([rows[counted], others]), np.append(weights[counted], np.ones(len(others)))
+        if len(every) < 2:
+            raise HullrankError("there is 1 sample, labelled or not; a graph needs at least two")
+        product = self._inner_product(every, counts)
+        metadata = {"sample_weight": sample_weight, "qid": qid, "groups": groups}
+        given = {name: values for name, values in metadata.items() if values is not None}
+        if self.strength == "auto":
+            self.strength_ = self._chosen(product, rows, y, given)
+        else:
+            self.strength_ = float(self.strength)
+        self._set_map(product, rows, self.strength_)
+        self.estimator_ = self._unfitted().fit(self._learned(rows), y, **given)
+        self.certificate_ = self.estimator_.certificate_
+        return self
+
+    def _check_inner(self) -> None:
+        kernel = getattr(self.estimator, "kernel", None)
+        if kernel is None or kernel == "precomputed":
+            raise HullrankError(
+                "estimator must have a parameter kernel ('linear', 'rbf' and so on, not 'precomputed'), as "
+                f"FixedMarginClassifier has; got {type(self.estimator).__name__} with kernel={kernel!r}"
+            )
+
+    def _inner_product(self, rows: Floats, weights: Floats) -> InnerProduct:
+        """The coordinates of all rows and their graph; equal rows are one node, unless a graph is given."""
+        inner = self.estimator
+        gamma = resolve_gamma(inner.gamma, rows, weights)
+        if self.graph is not None:
+            nodes, graph = rows, check_graph(self.graph, len(rows))
+        else:
+            nodes = np.unique(rows, axis=0)
+            graph = neighbour_graph(nodes, min(self.n_neighbors, len(nodes) - 1))
+        if inner.kernel == "linear":
+            return InnerProduct(Features(nodes), laplacian(graph))
+        rank = basis_size(inner.approximation)
+        rank = MOST_PIVOTS if rank is None and len(nodes) > MOST_PIVOTS else rank
+        coordinates = KernelCoordinates(Gram(nodes, inner.kernel, gamma, inner.degree, inner.coef0), rank)
+        return InnerProduct(coordinates, laplacian(graph))
+
+    def _unfitted(self) -> Any:
+        """The estimator as it takes mapped rows."""
+        changes = {} if self.estimator.kernel == "linear" else {"kernel": "precomputed", "approximation": None}
+        return clone(self.estimator).set_params(**changes)
+
+    def _set_map(self, product: InnerProduct, labelled: Floats, strength: float) -> None:
+        """What turns rows into coordinates of the new inner product, or into values of the new kernel.
+
+        The new kernel between two rows with coordinates a and b is a'(R'R)^-1 b.
+        """
+        R = product.root(strength)
+        coordinates = product.coordinates
+        if isinstance(coordinates, Features):
+            self._functions = solve_triangular(R, np.eye(len(R)))
+        else:
+            unit = coordinates.functions(np.eye(len(R)))
+            places = coordinates.values(labelled, unit)
+            self._functions = unit @ solve_triangular(R, solve_triangular(R, places.T, trans="T"))
+        self._where = coordinates
+
+    @property
+    def _pairwise(self) -> bool:
+        return isinstance(self._where, KernelCoordinates)
+
+    def _mapped(self, rows: Floats) -> Floats:
+        return self._where.values(rows, self._functions)
+
+    def _learned(self, rows: Floats) -> Floats:
+        """Labelled rows as the estimator learns from them; a kernel is symmetric to the last digit."""
+        values = self._mapped(rows)
+        return (values + values.T) / 2 if self._pairwise and values.shape[0] == values.shape[1] else values
+
+    def _chosen(self, product: InnerProduct, rows: Floats, y: Any, given: dict[str, Any]) -> float:
+        """The strength by folds of the labelled rows; 0 within one standard error of the best.
+
+        The figure is the mean of pair accuracy, which says more about few rows than accuracy does, and the estimator's
+        own score. Folds are dealt several times, which lowers the noise of the mean but not the standard error that is
+        demanded, since all share the same rows.
+        """
+        target = np.asarray(y)
+        folds = _folds(np.unique(target, return_inverse=True)[1])
+        scores = np.empty((len(STRENGTHS), len(folds)))
+        for k, strength in enumerate(STRENGTHS):
+            self._set_map(product, rows, strength)
+            mapped = self._learned(rows)
+            for f, (train, test) in enumerate(folds):
+                scores[k, f] = self._rated(mapped, target, train, test, given)
+        scores = scores[:, np.isfinite(scores).all(axis=0)]  # a fold without two classes has no pair accuracy
+        if not scores.size:
+            raise HullrankError("labels are too few to choose strength by cross-validation; set it to a number")
+        means = scores.mean(axis=1)
+        table = {"strength": np.array(STRENGTHS), "mean_test_score": means, "std_test_score": scores.std(axis=1)}
+        self.cv_results_ = table
+        best = int(means.argmax())
+        difference = scores[best] - scores[0]
+        error = float(difference.std(ddof=1)) / (len(folds) / _REPEATS) ** 0.5 if len(difference) > 1 else np.inf
+        return STRENGTHS[best] if difference.mean() > error else 0.0
+
+    def _rated(self, mapped: Floats, y: Any, train: Any, test: Any, given: dict[str, Any]) -> float:
+        learned, left_out = (
+            (mapped[np.ix_(train, train)], mapped[np.ix_(test, train)])
+            if self._pairwise
+            else (mapped[train], mapped[test])
+        )
+        part = {name: np.asarray(values)[train] for name, values in given.items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CollapsedRankingWarning)
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            model = self._unfitted().fit(learned, y[train], **part)
+            scores = model.score_samples(left_out)
+            pairs = wmw_score(y[test], scores, order=scoring_order(model, y[test]), ties="half")
+            return float((pairs + model.score(left_out, y[test])) / 2)
+
+    def _dense(self, X: Any, *, reset: bool = False) -> Floats:
+        """Checked rows as an array: coordinates of rows and graph are dense anyway."""
+        rows = check_rows(self, X, reset=reset)
+        return rows.toarray() if sp.issparse(rows) else rows
+
+    def _embedded(self, X: Any) -> Floats:
+        return self._mapped(self._dense(X))
+
+    def score_samples(self, X: Any) -> Floats:
+        """Place every row of X, seen or new, on the score line; higher means ranked higher.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self.estimator_.score_samples(self._embedded(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What the estimator predicts for rows of X: labels, or scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        answer : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(self._embedded(X))
+
+    @available_if(_inner_has("predict_class"))
+    def predict_class(self, X: Any) -> NDArray[Any]:
+        """The class whose interval is nearest to the score of each row of X."""
+        check_is_fitted(self)
+        return self.estimator_.predict_class(self._embedded(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """That of the estimator: accuracy, or pair accuracy."""
+        check_is_fitted(self)
+        return self.estimator_.score(self._embedded(X), y, sample_weight=sample_weight)
+
+    def state(self, X: Any, y: Any, **metadata: Any) -> Any:
+        """The problem that the fitted estimator solves on labelled rows: the same in another inner product.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        **metadata : dict
+
+        Returns
+        -------
+        statement : Statement
+        """
+        check_is_fitted(self)
+        return self.estimator_.state(self._learned(self._dense(X)), y, **metadata)
+
+    def candidate(self, statement: Any) -> Any:
+        """The fitted attributes as a point of the stated problem.
+
+        Parameters
+        ----------
+        statement : Statement
+            What ``state`` returned for the labelled rows.
+
+        Returns
+        -------
+        point : Point
+        """
+        return self.estimator_.candidate(statement)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, lowest first."""
+        return self.estimator_.classes_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type, tags.classifier_tags = inner.estimator_type, inner.classifier_tags
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _folds(codes: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Folds of the labelled rows, dealt several times; by class where every class has two rows."""
+    rarest = int(np.bincount(codes).min())
+    found = []
+    for seed in range(_REPEATS):
+        splitter: Any = KFold(min(_FOLDS, len(codes)), shuffle=True, random_state=seed)
+        if rarest >= 2:
+            splitter = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=seed)
+        found += list(splitter.split(codes, codes))
+    return found

@@ -1,0 +1,77 @@
+"""Where the search over blocks begins: the solution of the drawn samples, by samples of growing size."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.problem.block_rows import Block, HeldBlocks
+from hullrank.problem.block_statement import BlockStatement
+from hullrank.problem.certificate import Status
+from hullrank.problem.sampling import draw
+from hullrank.problem.statement import Size
+from hullrank.solvers._scaled import ScaledProblem, scale_problem
+from hullrank.solvers.interior_point import Iterate, interior_point
+from hullrank.solvers.newton import newton
+
+Floats = NDArray[np.float64]
+SMALLEST_SAMPLE = 2500
+GROWTH = 8
+CAUTION = 1.5  # windows are this many standard errors of the sampled scores wide
+COLLAPSED = 1e-3  # spread of the scores, in units of the margin, below which all rows are near their kink
+
+
+def sample_sizes(size: Size, n_thresholds: int) -> list[int]:
+    """Sizes of the samples to solve first, ascending; none where all rows are few or every row is its own case."""
+    m, n_features, n_classes = size
+    smallest = max(SMALLEST_SAMPLE, 20 * (n_features + n_thresholds), 20 * n_classes)
+    sizes: list[int] = []
+    while (step := (sizes[0] if sizes else m) // GROWTH) >= smallest // 2:
+        sizes.insert(0, max(step, smallest))
+    return sizes
+
+
+def levels(statement: BlockStatement) -> list[BlockStatement]:
+    """The statement on samples of its drawn samples, of growing size; the last has all of them."""
+    rng = np.random.default_rng(0)
+    drawn = statement.samples
+    sizes = sample_sizes(Size(len(drawn.codes), *statement.size[1:]), len(statement.problem.linear))
+    parts = [draw(drawn, size, rng) for size in sizes] + [drawn]
+    return [
+        replace(
+            statement, samples=part, rows=HeldBlocks([Block(part.X, part.codes, part.weights)]),
+            counts=np.diff(part.starts), room=len(part.codes),
+        )
+        for part in parts
+    ]  # fmt: skip
+
+
+def solve_directly(level: BlockStatement, tol: float, max_iter: int, verbose: int) -> Iterate:
+    """The solution of a small sample, in scaled units."""
+    scaled = scale_problem(level, verbose).copied()
+    if level.problem.charge.smooth:
+        return newton(scaled, _origin(scaled), tol, max_iter)
+    return interior_point(scaled.problem, scaled.rows, scaled.layout, tol=tol, max_iter=max_iter, verbose=verbose)
+
+
+def _origin(scaled: ScaledProblem) -> Iterate:
+    theta = scaled.problem.raise_thresholds(np.zeros(len(scaled.problem.linear)), room=0.0)
+    return Iterate(
+        np.zeros(scaled.rows.n_features), theta - theta.mean(), np.empty(0), np.ones(len(scaled.problem.up)), 0,
+        Status.STALLED,
+    )  # fmt: skip
+
+
+def settling_width(level: BlockStatement, iterate: Iterate) -> float:
+    """How far from its kink a row must be to be settled: the error of a sampled solution; infinite at a collapse.
+
+    The error is measured by the spread of the scores or the margin, whichever is larger (in scaled units).
+    """
+    spread = float(np.std(level.view.scores(iterate.w)))
+    problem, margin = level.problem, 1.0
+    if problem.homogeneous:
+        margin = abs(float(iterate.theta[-1])) if problem.has_rho else 0.0
+    if spread <= COLLAPSED * max(margin, float(np.ptp(iterate.theta)) if problem.homogeneous else 0.0):
+        return np.inf
+    freedom = len(iterate.w) + len(iterate.theta)
+    return CAUTION * float(np.sqrt(freedom / len(level.samples.codes))) * max(spread, margin)

@@ -1,0 +1,230 @@
+"""Fits to rows in blocks: the answer is that in memory, however the rows are cut, and passes are few and counted."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hullrank import (
+    ConvexHullRanker,
+    FixedMarginClassifier,
+    NuMarginClassifier,
+    OrderGraph,
+    SumOfMarginsClassifier,
+)
+from hullrank.exceptions import HullrankError, LabelError
+from hullrank.models import _block_samples
+
+
+class Source:
+    """A source that cuts arrays at the given places."""
+
+    def __init__(self, X, y, cuts, weight=None, memory=1):
+        self.ends = [0, *sorted(cuts), len(y)]
+        self.X, self.y, self.weight, self.memory, self.reads = X, y, weight, memory, 0
+
+    def __len__(self):
+        return len(self.ends) - 1
+
+    def read(self, i):
+        self.reads += 1
+        part = slice(self.ends[i], self.ends[i + 1])
+        return self.X[part], self.y[part], None if self.weight is None else self.weight[part], None
+
+
+def draw(m=6000, n=4, K=4, noise=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n)) + 0.5
+    score = X @ rng.normal(size=n) + noise * rng.normal(size=m)
+    return X, np.argsort(np.argsort(score)) * K // m
+
+
+X, y = draw()
+EVEN = np.arange(500, 6000, 500)
+MODELS = {
+    "fixed margin": lambda **o: FixedMarginClassifier(0.5, **o),
+    "squared": lambda **o: FixedMarginClassifier(0.5, loss="squared_hinge", **o),
+    "logistic": lambda **o: FixedMarginClassifier(0.5, loss="logistic", **o),
+    "all thresholds": lambda **o: FixedMarginClassifier(0.5, thresholds="all", **o),
+    "all thresholds, logistic": lambda **o: FixedMarginClassifier(0.5, thresholds="all", loss="logistic", **o),
+    "hull": lambda **o: ConvexHullRanker(C=0.5, **o),
+    "hull, hinge": lambda **o: ConvexHullRanker(C=0.5, loss="hinge", **o),
+    "hull, partial order": lambda **o: ConvexHullRanker(OrderGraph.from_edges([(0, 1), (0, 2), (2, 3)]), C=0.5, **o),
+    "edge": lambda **o: ConvexHullRanker("full", C=0.5, slack="edge", **o),
+    "l1": lambda **o: ConvexHullRanker(C=0.05, penalty="l1", **o),
+    "l1, hinge": lambda **o: ConvexHullRanker(C=0.05, penalty="l1", loss="hinge", **o),
+    "nu": lambda **o: NuMarginClassifier(0.7, **o),
+    "sum": lambda **o: SumOfMarginsClassifier(0.0009, **o),
+    "balanced": lambda **o: FixedMarginClassifier(0.5, class_weight="balanced", **o),
+}
+
+
+@pytest.fixture
+def little_room(monkeypatch):
+    """Samples and rooms so small that a few thousand rows do not fit."""
+    monkeypatch.setattr(_block_samples, "MOST_SAMPLED", 1000)
+    monkeypatch.setattr("hullrank.models.intervals.LEAST_ROOM", 600)
+
+
+def agree(a, b, tol=1e-6):
+    assert a.certificate_.status == b.certificate_.status == "converged"
+    size = abs(b.certificate_.primal)
+    assert abs(a.certificate_.primal - b.certificate_.primal) <= 2 * tol * size
+    assert a.certificate_.dual <= b.certificate_.primal * (1 + 1e-12) + 1e-12 * size
+    np.testing.assert_allclose(a.coef_, b.coef_, atol=2 * np.sqrt(2 * tol * size) + 1e-9)
+    np.testing.assert_array_equal(a.classes_, b.classes_)
+
+
+@pytest.mark.usefixtures("little_room")
+@pytest.mark.filterwarnings("ignore:the ranking has collapsed")
+@pytest.mark.parametrize("name", MODELS)
+def test_the_answer_is_that_in_memory(name):
+    source = Source(X, y, EVEN)
+    model = MODELS[name]().fit(source)
+    agree(model, MODELS[name]().fit(X, y))
+    assert model.certificate_.passes * len(source) == source.reads
+    assert model.certificate_.passes <= 8
+    assert model.certificate_.n_order_constraints == MODELS[name]().fit(X, y).certificate_.n_order_constraints
+
+
+@pytest.mark.usefixtures("little_room")
+@given(st.lists(st.integers(0, 6000), max_size=8), st.sampled_from(["fixed margin", "hull", "logistic"]))
+@settings(max_examples=15, deadline=None)
+def test_any_cut_into_blocks_gives_the_same_answer(cuts, name):
+    agree(MODELS[name]().fit(Source(X, y, cuts)), MODELS[name]().fit(X, y))
+
+
+@pytest.mark.usefixtures("little_room")
+@pytest.mark.parametrize("K", [2, 100])
+def test_two_and_a_hundred_classes(K):
+    X, y = draw(8000, K=K, seed=1)
+    agree(FixedMarginClassifier().fit(Source(X, y, range(800, 8000, 800))), FixedMarginClassifier().fit(X, y))
+
+
+@pytest.mark.usefixtures("little_room")
+def test_one_class_a_block():
+    by_class = np.argsort(y, kind="stable")
+    cuts = np.searchsorted(y[by_class], [1, 2, 3])
+    agree(ConvexHullRanker().fit(Source(X[by_class], y[by_class], cuts)), ConvexHullRanker().fit(X, y))
+
+
+@pytest.mark.usefixtures("little_room")
+def test_weights_are_repetitions_and_rows_of_weight_0_do_not_count():
+    rng = np.random.default_rng(2)
+    weights = rng.integers(0, 4, len(y)).astype(float)
+    weights[500:1000] = 0.0  # a block in which no row counts
+    kept = np.repeat(np.arange(len(y)), weights.astype(int))
+    model = FixedMarginClassifier().fit(Source(X, y, EVEN, weights))
+    agree(model, FixedMarginClassifier().fit(X[kept], y[kept]))
+
+
+@pytest.mark.usefixtures("little_room")
+def test_sparse_blocks():
+    rng = np.random.default_rng(3)
+    S = sp.random_array((6000, 12), density=0.3, rng=rng, format="csr")
+    y = np.digitize(S @ rng.normal(size=12) + 0.3 * rng.normal(size=6000), [-0.5, 0.5])
+    for loss in ("hinge", "squared_hinge", "logistic"):
+        model = FixedMarginClassifier(loss=loss)
+        agree(FixedMarginClassifier(loss=loss).fit(Source(S, y, EVEN)), model.fit(S, y))
+
+
+@pytest.mark.usefixtures("little_room")
+def test_rows_far_from_the_origin_keep_their_digits():
+    far = X + 1e4
+    agree(ConvexHullRanker(tol=1e-5).fit(Source(far, y, EVEN)), ConvexHullRanker(tol=1e-5).fit(far, y), 1e-5)
+
+
+@pytest.mark.usefixtures("little_room")
+def test_string_labels_and_categories_keep_their_order():
+    pl = pytest.importorskip("polars")
+    names = np.array(["poor", "fair", "good", "best"])
+    model = FixedMarginClassifier(classes=names.tolist()).fit(Source(X, names[y], EVEN))
+    np.testing.assert_array_equal(model.classes_, names)
+    enum = pl.Series(names[y], dtype=pl.Enum(names.tolist()))
+    again = FixedMarginClassifier().fit(Source(X, enum, EVEN))
+    np.testing.assert_array_equal(again.classes_, names)
+    agree(again, model)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_free_intervals_that_do_not_cross(loss, monkeypatch):
+    monkeypatch.setattr(_block_samples, "MOST_SAMPLED", 1000)
+    X, y = draw(6000, K=3, noise=0.1, seed=4)
+    model = ConvexHullRanker(C=0.5, intervals="free", loss=loss)
+    agree(ConvexHullRanker(C=0.5, intervals="free", loss=loss).fit(Source(X, y, EVEN)), model.fit(X, y))
+
+
+def test_rows_that_fit_into_memory_are_read_once():
+    source = Source(X, y, EVEN, memory=10**9)
+    model = FixedMarginClassifier().fit(source)
+    assert source.reads == len(source)
+    assert model.certificate_.passes == 1
+    np.testing.assert_allclose(model.coef_, FixedMarginClassifier().fit(X, y).coef_, atol=1e-12)
+    assert "passes       1" in repr(model.certificate_)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("loss", "most"), [("hinge", 6), ("squared_hinge", 4)])
+def test_few_passes_where_memory_is_scarce(loss, most):
+    big, grades = draw(300_000, 10, 5, noise=2.0)
+    cuts = range(20_000, 300_000, 20_000)
+    quarter = FixedMarginClassifier(loss=loss).fit(Source(big, grades, cuts, memory=big.nbytes // 4))
+    scarce = FixedMarginClassifier(loss=loss).fit(Source(big, grades, cuts, memory=big.nbytes // 5000))
+    assert quarter.certificate_.passes <= 4
+    assert scarce.certificate_.passes <= most
+    agree(quarter, scarce)
+
+
+@pytest.mark.usefixtures("little_room")
+def test_wrong_settlements_are_widened(monkeypatch):
+    """A window a hundred times too narrow settles rows wrongly; the answer is the same."""
+    from hullrank.solvers import _block_levels
+
+    monkeypatch.setattr(_block_levels, "CAUTION", 0.015)
+    X, y = draw(8000, K=2, seed=5)
+    model = FixedMarginClassifier().fit(Source(X, y, range(800, 8000, 800)))
+    agree(model, FixedMarginClassifier().fit(X, y))
+    assert model.certificate_.passes > 3
+
+
+@pytest.mark.usefixtures("little_room")
+def test_what_blocks_cannot_do_says_so():
+    source = Source(X, y, EVEN)
+    with pytest.raises(HullrankError, match="leave out y"):
+        FixedMarginClassifier().fit(source, y)
+    with pytest.raises(HullrankError, match="kernel='linear'"):
+        FixedMarginClassifier(kernel="rbf").fit(source)
+    with pytest.raises(HullrankError, match="hard margin, which needs all rows in memory"):
+        FixedMarginClassifier(np.inf).fit(source)
+    with pytest.raises(LabelError, match="only one class"):
+        FixedMarginClassifier().fit(Source(X, np.zeros(len(y), int), EVEN))
+    bad = X.copy()
+    bad[700, 1] = np.nan
+    with pytest.raises(HullrankError, match=r"NaN or infinity in a block of the source at its row 200"):
+        FixedMarginClassifier().fit(Source(bad, y, EVEN))
+
+
+def test_a_source_that_changes_says_so(little_room):
+    class Fickle(Source):
+        def read(self, i):
+            X, y, *rest = super().read(i)
+            return (X, y + 10 * (self.reads > len(self)), *rest)
+
+    with pytest.raises(HullrankError, match="same rows whenever it is read"):
+        FixedMarginClassifier().fit(Fickle(X, y, EVEN))
+
+
+def test_a_kernel_of_many_rows_is_certified_by_row():
+    """Coordinates of a kernel's space are rows like others; the certificate is that of the kernel."""
+    X, y = draw(12_000, 3, 3, seed=6)
+    model = FixedMarginClassifier(0.1, kernel="rbf", approximation=30).fit(X, y)
+    assert model.certificate_.status == "approximated"
+    assert model.certificate_.solver == "interior point on unsettled rows"
+
+
+def test_signs_of_many_rows():
+    X, y = draw(12_000, 4, 3, seed=7)
+    model = FixedMarginClassifier(monotonic_cst=[1, 1, 0, -1]).fit(X, y)
+    assert model.certificate_.status == "converged"
+    assert (model.coef_ * [1, 1, 0, -1] >= 0).all()
