@@ -55,8 +55,8 @@ def test_sparse_and_banded_factors_of_the_thresholds_agree(monkeypatch):
 
 
 def test_too_many_rows_are_refused_before_any_work():
-    X, y = graded(5000, 2000)
-    with pytest.raises(HullrankError, match=r"at about 1999 thresholds, which makes 9995000 rows.*'immediate'"):
+    X, y = graded(5000, 1500)
+    with pytest.raises(HullrankError, match=r"at about 1499 thresholds, which makes 7495000 rows.*'immediate'"):
         FixedMarginClassifier(thresholds="all").fit(X, y)
     with pytest.raises(HullrankError, match=r"each of 2999 thresholds, 3000 classes at least 8997000 rows"):
         FixedMarginClassifier(thresholds="all").fit(*graded(3000, 3000))
