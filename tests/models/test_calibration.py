@@ -210,3 +210,26 @@ def test_log_probabilities_are_logarithms_and_stay_finite():
     far = model.predict_log_proba(1e5 * X)
     assert np.isfinite(far).all()
     assert (model.predict_proba(1e5 * X) == 0).any()
+
+
+def test_an_interrupted_fold_ends_the_whole_fit(monkeypatch):
+    """Ctrl-C in one of the fits must not only move on to the next one."""
+    from dataclasses import replace
+
+    from hullrank.problem.certificate import Status
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    fits, usual = [], FixedMarginClassifier.fit
+
+    def stopped(self, *args, **kwargs):
+        fits.append(usual(self, *args, **kwargs))
+        if len(fits) == 3:
+            self.certificate_ = replace(self.certificate_, status=Status.INTERRUPTED)
+        return self
+
+    monkeypatch.setattr(FixedMarginClassifier, "fit", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        OrdinalCalibrator(FixedMarginClassifier()).fit(X, y)
+    assert len(fits) == 3

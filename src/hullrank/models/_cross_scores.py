@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from hullrank._sklearn import num_samples, safe_indexing
 from hullrank.data import check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError, LabelError
+from hullrank.problem.certificate import Status
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +76,10 @@ def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.int
     if rows is not None:
         X, y = safe_indexing(X, rows), safe_indexing(y, rows)
         weights = None if weights is None else weights[rows]
-    return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
+    model = clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
+    if getattr(getattr(model, "certificate_", None), "status", None) == Status.INTERRUPTED:
+        raise KeyboardInterrupt  # an estimator answers Ctrl-C by its best model so far; the other folds must not go on
+    return model
 
 
 def _fitted(estimator: Any) -> Any:
