@@ -82,6 +82,7 @@ class BlockStatement:
     cheap: bool = False
     family = "intervals in blocks"
     space = None
+    blocks = None
 
     @property
     def passes(self) -> int:
