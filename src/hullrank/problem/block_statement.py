@@ -90,6 +90,11 @@ class BlockStatement:
         return self.rows.passes
 
     @property
+    def class_samples(self) -> Samples:
+        """The drawn samples by class."""
+        return self.samples
+
+    @property
     def size(self) -> Size:
         """Rows, columns and classes."""
         return Size(int(self.counts.sum()), self.samples.X.shape[1], self.samples.n_classes)
