@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
-ENOUGH = 2_000_000  # numbers from which mean and scale are measured
+ENOUGH = 500_000  # numbers from which mean and scale are measured
 FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyond which rows are centred in a copy
 BLOCK = 32768  # numbers in a block of rows that stays in cache
 

@@ -35,7 +35,8 @@ Floats = NDArray[np.float64]
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
 NARROWER = 8.0  # by how much a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
-WIDER = 64.0  # and by how much it grows where rows were settled wrongly
+WIDER = 8.0  # and by how much that of the last step grows where it settled rows wrongly
+ROWS_PER_WEIGHT = 20  # fetched rows for every weight and threshold, below which a window does not shrink
 MOST_FAILURES = 3  # after so many of them all rows are near their kink
 MOST_ROUNDS = 16
 ROUNDS_FROM_START = 5
@@ -80,6 +81,7 @@ class _Search:
         self.statement, self.options, self.units = statement, options, Units(statement)
         self.step = _Step(statement, self.units, options)
         self.primal, self.best, self.best_iterate, self.failures = np.inf, None, None, 0
+        self.last = (np.inf, 0)  # width of the window that the last step settled by, and how many slacks were in it
         self.grade, self.evidence, self.pending = None, None, None
 
     best: Survey | None
@@ -214,15 +216,19 @@ class _Search:
 
     def _next(self, now: _Round, found: Survey) -> _Round:
         """Solve beside the sums of this pass; the next window is narrower."""
-        mu = min(now.width, 1.0)
+        mu, self.last = min(now.width, 1.0), (now.width, found.n_near)
         try:
             iterate, self.pending = self.step(self.statement, now.iterate, found, self.options.tol, mu)
         except SingularSystemError:  # a threshold without a row near its kink: fetch them, or take in more
             return _Round(now.iterate, now.width * (1.0 if np.isinf(now.expected) else 2.0), found.n_near)
         if np.isinf(now.width):
             return _Round(iterate, settling_width(self.statement, iterate), found.n_near / NARROWER)
-        narrower = NARROWER_IN_MEMORY if self.statement.cheap else NARROWER
-        if not (found.window.fetch or self.statement.cheap):  # fetch next as many rows as there is room for
+        most = NARROWER_IN_MEMORY if self.statement.cheap else NARROWER
+        narrower = most
+        if found.window.fetch:  # too few rows cannot hold weights and thresholds in their place
+            enough = ROWS_PER_WEIGHT * (len(iterate.w) + len(iterate.theta))
+            narrower = float(np.clip(found.n_near / enough, 1.0, most))
+        elif not self.statement.cheap:  # fetch next as many rows as there is room for
             narrower = float(np.clip(found.n_near / self.statement.room, 2.0, NARROWER))
         return _Round(iterate, now.width / narrower, found.n_near / narrower)
 
@@ -234,14 +240,15 @@ class _Search:
         best, statement = self.best_iterate, self.statement
         assert best is not None
         if found.window.fetch and not statement.problem.charge.smooth:
-            wider = WIDER * NARROWER**self.failures if self.failures + 1 < MOST_FAILURES else np.inf
-            expected = min((found.n_near + 1) * wider, float(statement.size.n_samples * len(statement.problem.bundles)))
+            wider = WIDER if self.failures + 1 < MOST_FAILURES else np.inf
+            width, n_near = self.last if found.n_near else (now.width, 0)
+            expected = min((n_near + 1) * wider, float(statement.size.n_samples * len(statement.problem.bundles)))
             if statement.cheap or statement.problem.has_rho or expected <= statement.room:
-                return _Round(best, now.width * wider, expected)
-            held = statement.room / (found.n_near + 1)
+                return _Round(best, width * wider, min(expected, statement.room))
+            held = statement.room / (n_near + 1)
             if held > 2 and self.failures < MOST_FAILURES:
-                return _Round(best, now.width * held, statement.room)
-            return _Round(best, now.width * NARROWER, np.inf)
+                return _Round(best, width * held, statement.room)
+            return _Round(best, width, np.inf)
         w, theta = best.w + 0.25 * (now.iterate.w - best.w), best.theta + 0.25 * (now.iterate.theta - best.theta)
         return replace(now, iterate=replace(now.iterate, w=w, theta=theta))
 
