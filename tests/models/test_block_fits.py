@@ -191,7 +191,7 @@ def test_wrong_settlements_are_widened(monkeypatch):
 @pytest.mark.usefixtures("little_room")
 def test_what_blocks_cannot_do_says_so():
     source = Source(X, y, EVEN)
-    with pytest.raises(HullrankError, match="own y"):
+    with pytest.raises(HullrankError, match="leave out y"):
         FixedMarginClassifier().fit(source, y)
     with pytest.raises(HullrankError, match="kernel='linear'"):
         FixedMarginClassifier(kernel="rbf").fit(source)
@@ -213,3 +213,18 @@ def test_a_source_that_changes_says_so(little_room):
 
     with pytest.raises(HullrankError, match="same rows whenever it is read"):
         FixedMarginClassifier().fit(Fickle(X, y, EVEN))
+
+
+def test_a_kernel_of_many_rows_is_certified_by_row():
+    """Coordinates of a kernel's space are rows like others; the certificate is that of the kernel."""
+    X, y = draw(12_000, 3, 3, seed=6)
+    model = FixedMarginClassifier(0.1, kernel="rbf", approximation=30).fit(X, y)
+    assert model.certificate_.status == "approximated"
+    assert model.certificate_.solver == "interior point on unsettled rows"
+
+
+def test_signs_of_many_rows():
+    X, y = draw(12_000, 4, 3, seed=7)
+    model = FixedMarginClassifier(monotonic_cst=[1, 1, 0, -1]).fit(X, y)
+    assert model.certificate_.status == "converged"
+    assert (model.coef_ * [1, 1, 0, -1] >= 0).all()

@@ -9,7 +9,7 @@ import pytest
 from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, OrderGraph
 from hullrank.exceptions import HullrankError, LabelError, NotSeparableError
 from hullrank.io import load, save
-from hullrank.problem.blocks import order_among
+from hullrank.problem.grouped_classes import order_among
 from hullrank.reports.certifying import certify
 
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -44,7 +43,11 @@ class FirstPass:
 
     def as_target(self, values: NDArray[Any]) -> Any:
         """Labels as a target that declares the same order as the source's."""
-        return values if self.categories is None else pl.Series(values.tolist(), dtype=pl.Enum(self.categories))
+        if self.categories is None:
+            return values
+        import polars as pl
+
+        return pl.Series(values.tolist(), dtype=pl.Enum(self.categories))
 
 
 def first_pass(rows: BlockRows, n_blocks: int, memory: int, discrete: bool) -> FirstPass:

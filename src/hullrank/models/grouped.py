@@ -15,7 +15,7 @@ from hullrank.models.base import fitting
 from hullrank.models.intervals import IntervalEstimator
 from hullrank.order import OrderGraph
 from hullrank.problem.block_rows import ReadBlocks, is_source, refuse_beside_blocks
-from hullrank.problem.blocks import Blocks, order_among, side_by_side, split_into_blocks
+from hullrank.problem.grouped_classes import GroupedClasses, order_among, side_by_side, split_by_group
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
@@ -76,18 +76,18 @@ class GroupedIntervalEstimator(IntervalEstimator):
         if groups is None:
             return statement
         codes, labels = check_groups(groups, int(X.shape[0] if hasattr(X, "shape") else len(X)))
-        blocks, samples = split_into_blocks(statement.samples, codes[statement.positions], labels)
-        problem = self._grouped_problem(statement.order, samples, statement.space, blocks)
-        return replace(statement, problem=problem, samples=samples, blocks=blocks)
+        grouped, samples = split_by_group(statement.samples, codes[statement.positions], labels)
+        problem = self._grouped_problem(statement.order, samples, statement.space, grouped)
+        return replace(statement, problem=problem, samples=samples, grouped=grouped)
 
     def _grouped_problem(
-        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, blocks: Blocks
+        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses
     ) -> IntervalProblem:
         """The problems of all groups side by side; a group without two comparable classes says nothing."""
         problems: list[IntervalProblem | None] = []
         sizes = []
-        for group in range(blocks.n_groups):
-            part = order_among(order, blocks.classes_of(group))
+        for group in range(grouped.n_groups):
+            part = order_among(order, grouped.classes_of(group))
             sizes.append(len(part))
             counted = replace(samples, n_classes=len(part))
             problems.append(self._problem(part, counted, space) if part.n_edges else None)
@@ -96,23 +96,23 @@ class GroupedIntervalEstimator(IntervalEstimator):
         return side_by_side(problems, sizes)
 
     def _restate(self, statement: IntervalStatement) -> IntervalStatement:
-        if statement.blocks is None:
+        if statement.grouped is None:
             return super()._restate(statement)
-        given = statement.order, statement.samples, statement.space, statement.blocks
+        given = statement.order, statement.samples, statement.space, statement.grouped
         return replace(statement, problem=self._grouped_problem(*given))
 
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:
         super()._store(statement, solution)
-        blocks = statement.blocks
-        if blocks is None:
+        grouped = statement.grouped
+        if grouped is None:
             return
         n_classes, ends = len(statement.classes), self.intervals_
-        weights = np.bincount(statement.samples.codes, statement.samples.weights, len(blocks.group))
+        weights = np.bincount(statement.samples.codes, statement.samples.weights, len(grouped.group))
         if statement.space is not None:
-            self.n_support_ = np.bincount(blocks.cls, self.n_support_, n_classes).astype(np.intp)
-        self.groups_ = blocks.labels
-        self.group_intervals_ = blocks.per_group(ends, n_classes)
-        shares = np.nan_to_num(blocks.per_group(weights, n_classes))
+            self.n_support_ = np.bincount(grouped.cls, self.n_support_, n_classes).astype(np.intp)
+        self.groups_ = grouped.labels
+        self.group_intervals_ = grouped.per_group(ends, n_classes)
+        shares = np.nan_to_num(grouped.per_group(weights, n_classes))
         self.intervals_ = np.stack([_pooled(side, shares, fill) for side, fill in zip(
             np.moveaxis(self.group_intervals_, 2, 0), (-np.inf, np.inf), strict=True
         )], axis=1)  # fmt: skip
@@ -121,16 +121,16 @@ class GroupedIntervalEstimator(IntervalEstimator):
             pooled = _pooled(self.group_thresholds_, shares[:, :-1] + shares[:, 1:], np.nan)
             self.thresholds_ = np.maximum.accumulate(_filled(pooled))
 
-    def _block_ends(self, blocks: Blocks | None) -> Floats:
-        """Where every class, or every block, lies."""
-        return self.intervals_ if blocks is None else self.group_intervals_[blocks.group, blocks.cls]
+    def _cell_ends(self, grouped: GroupedClasses | None) -> Floats:
+        """Where every class, or every cell, lies."""
+        return self.intervals_ if grouped is None else self.group_intervals_[grouped.group, grouped.cls]
 
-    def _block_cuts(self, blocks: Blocks | None) -> Floats:
+    def _cell_cuts(self, grouped: GroupedClasses | None) -> Floats:
         """The thresholds between neighbouring classes, group by group."""
-        if blocks is None:
+        if grouped is None:
             return self.thresholds_
-        inner = np.append(blocks.group[1:] == blocks.group[:-1], False)
-        cuts: Floats = self.group_thresholds_[blocks.group[inner], blocks.cls[inner]]
+        inner = np.append(grouped.group[1:] == grouped.group[:-1], False)
+        cuts: Floats = self.group_thresholds_[grouped.group[inner], grouped.cls[inner]]
         return cuts
 
     def _predict_by_group(self, X: Any, groups: Any) -> NDArray[Any]:

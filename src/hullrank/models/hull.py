@@ -201,7 +201,7 @@ class ConvexHullRanker(RankerMixin, GroupedIntervalEstimator):
         problem = statement.problem
         if self.slack == "edge":
             return self.edge_thresholds_
-        lower, upper = self._block_ends(statement.blocks)[problem.group_class].T
+        lower, upper = self._cell_ends(statement.grouped)[problem.group_class].T
         theta = np.empty(problem.n_thresholds)
         theta[problem.threshold] = np.where(problem.sign > 0, lower, upper)
         return theta

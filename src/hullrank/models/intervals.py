@@ -243,7 +243,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             codes = samples.codes[np.searchsorted(statement.positions, self.support_)]
             self.n_support_ = np.bincount(codes, minlength=samples.n_classes)
         self.intervals_ = class_intervals(statement.problem, solution.point.thresholds, samples.n_classes)
-        if statement.order.is_total and statement.blocks is None:
+        if statement.order.is_total and statement.grouped is None:
             self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2
         self.n_iter_ = solution.iterations
         if getattr(self, "warm_start", False):
@@ -346,10 +346,10 @@ def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     members = np.split(samples.rows, samples.starts[1:-1])
     top = np.array([each[np.argmax(scores[each])] for each in members])
     bottom = np.array([each[np.argmin(scores[each])] for each in members])
-    below, above = _block_edges(statement)
+    below, above = _cell_edges(statement)
     worst = np.argmax(scores[top[below]] - scores[bottom[above]])
     lo, hi = below[worst], above[worst]
-    name = order.labels if statement.blocks is None else [order.labels[c] for c in statement.blocks.cls]
+    name = order.labels if statement.grouped is None else [order.labels[c] for c in statement.grouped.cls]
     return (
         f"C=inf asks for a hard margin, but the data cannot be separated{span}: for instance row {rows[top[lo]]} "
         f"(class {name[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {name[hi]!r}) "
@@ -357,13 +357,13 @@ def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     )
 
 
-def _block_edges(statement: IntervalStatement) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Edges (below, above) between the classes, or between the blocks of every group."""
-    edges, blocks = statement.order.closure().codes, statement.blocks
-    if blocks is None:
+def _cell_edges(statement: IntervalStatement) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Edges (below, above) between the classes, or between the cells of every group."""
+    edges, grouped = statement.order.closure().codes, statement.grouped
+    if grouped is None:
         below, above = statement.order.reduction().codes.T
         return below, above
-    number = {(g, c): b for b, (g, c) in enumerate(zip(blocks.group.tolist(), blocks.cls.tolist(), strict=True))}
-    pairs = [(number.get((g, lo)), number.get((g, hi))) for g in range(blocks.n_groups) for lo, hi in edges.tolist()]
+    number = {(g, c): b for b, (g, c) in enumerate(zip(grouped.group.tolist(), grouped.cls.tolist(), strict=True))}
+    pairs = [(number.get((g, lo)), number.get((g, hi))) for g in range(grouped.n_groups) for lo, hi in edges.tolist()]
     below, above = np.array([pair for pair in pairs if None not in pair], dtype=np.int64).T
     return below, above

@@ -172,7 +172,7 @@ class FixedMarginClassifier(MarginClassifier, GroupedIntervalEstimator):
         return fixed_margin_problem(samples.n_classes, self.C, loss=self.loss, thresholds=self.thresholds)
 
     def _stored_thresholds(self, statement: IntervalStatement) -> NDArray[np.float64]:
-        return self._block_cuts(statement.blocks)
+        return self._cell_cuts(statement.grouped)
 
     def predict(self, X: Any, *, groups: Any = None) -> NDArray[Any]:
         """The class between whose thresholds every row of X lies.

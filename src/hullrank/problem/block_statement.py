@@ -82,11 +82,17 @@ class BlockStatement:
     cheap: bool = False
     family = "intervals in blocks"
     space = None
+    grouped = None
 
     @property
     def passes(self) -> int:
         """How often all rows were gone through."""
         return self.rows.passes
+
+    @property
+    def class_samples(self) -> Samples:
+        """The drawn samples with the codes of their classes."""
+        return self.samples
 
     @property
     def size(self) -> Size:

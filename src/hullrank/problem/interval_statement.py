@@ -12,9 +12,9 @@ from hullrank.data import Samples
 from hullrank.order import OrderGraph
 from hullrank.problem.block_rows import Block, HeldBlocks
 from hullrank.problem.block_statement import BlockEvidence, BlockStatement
-from hullrank.problem.blocks import Blocks
 from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, charge_and_rise, total_charge
 from hullrank.problem.charges import Charge
+from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
@@ -40,8 +40,8 @@ class IntervalStatement:
 
     ``positions`` are the samples' numbers in the data as given (samples without weight are left out), ``classes`` their
     labels from lowest to highest, ``space`` the space of a kernel's functions, or None for a linear score, and
-    ``signs`` those that the weights of a linear score must have, or None. With ``blocks`` the samples' codes are those
-    of blocks, a class within a group each.
+    ``signs`` those that the weights of a linear score must have, or None. With ``grouped`` classes the samples' codes
+    are those of cells, a class within a group each.
     """
 
     problem: IntervalProblem
@@ -51,7 +51,7 @@ class IntervalStatement:
     order: OrderGraph
     space: KernelSpace | None = None
     signs: Signs | None = None
-    blocks: Blocks | None = None
+    grouped: GroupedClasses | None = None
 
     @property
     def family(self) -> str:
@@ -77,12 +77,12 @@ class IntervalStatement:
     @property
     def n_order_constraints(self) -> int:
         """Pairs of samples of different classes (of one group)."""
-        return self.samples.n_order_constraints if self.blocks is None else self.blocks.pairs_within(self.samples)
+        return self.samples.n_order_constraints if self.grouped is None else self.grouped.pairs_within(self.samples)
 
     @property
     def class_samples(self) -> Samples:
         """The samples with the codes of their classes, whatever their groups."""
-        return self.samples if self.blocks is None else self.blocks.by_class(self.samples, len(self.classes))
+        return self.samples if self.grouped is None else self.grouped.by_class(self.samples, len(self.classes))
 
     @cached_property
     def layout(self) -> RowLayout:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank._progress import tell
+from hullrank.exceptions import HullrankError
 from hullrank.problem.block_statement import BlockEvidence, BlockStatement, no_rows
 from hullrank.problem.block_survey import Survey, Window, nothing_charged
 from hullrank.problem.certificate import Status, relative_gap
@@ -25,7 +26,7 @@ from hullrank.problem.settled_dual import settled_dual
 from hullrank.problem.statement import Grade, Point, Solution
 from hullrank.solvers._block_levels import levels, settling_width, solve_directly
 from hullrank.solvers._block_terms import Units, centred_beside, fetched, settled_terms, without_small_weights
-from hullrank.solvers._linear_system import SingularSystemError
+from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
 from hullrank.solvers.base import Options
 from hullrank.solvers.interior_point import Iterate, interior_point
 from hullrank.solvers.newton import quadratic_minimum
@@ -51,6 +52,11 @@ class _Round:
 
 def solve_in_blocks(statement: BlockStatement, options: Options) -> Solution:
     """Solve a statement over blocks, from the solution of its drawn samples."""
+    if statement.size.n_features > DENSE_LIMIT:
+        raise HullrankError(
+            f"rows in blocks may have up to {DENSE_LIMIT} columns, and these have {statement.size.n_features}; use "
+            "data in memory"
+        )
     search = _Search(statement, options)
     return search.run(search.sampled(), MOST_ROUNDS)
 

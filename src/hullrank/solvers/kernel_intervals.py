@@ -125,9 +125,8 @@ def _solve_by_coordinates(statement: IntervalStatement, options: Options, start:
             coef, scores, theta = coef / square**0.5, scores / square**0.5, theta / square**0.5
     if statement.problem.charge is Charge.HARD:
         coef, theta, scores = _feasible(statement, coef, theta, scores)
-    return Solution(
-        Point(coef, theta), solution.evidence, solution.status, solution.iterations, solution.solver, scores
-    )
+    evidence = linear.by_row(solution.evidence)
+    return Solution(Point(coef, theta), evidence, solution.status, solution.iterations, solution.solver, scores)
 
 
 def _feasible(

@@ -1,6 +1,6 @@
-"""Classes of several groups of rows whose grades cannot be compared: one chain of blocks for every group.
+"""Classes of several groups of rows whose grades cannot be compared: one chain of cells for every group.
 
-A *block* is a class within a group (a rater, a panel, a site). Groups share the weights w and nothing else: each has
+A *cell* is a class within a group (a rater, a panel, a site). Groups share the weights w and nothing else: each has
 thresholds of its own, so that the problem of all groups is their problems side by side.
 """
 
@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Blocks:
-    """The group and the class of every block, sorted by group and then by class, and the labels of the groups."""
+class GroupedClasses:
+    """The group and the class of every cell, sorted by group and then by class, and the labels of the groups."""
 
     group: NDArray[np.intp]
     cls: NDArray[np.intp]
@@ -36,13 +36,13 @@ class Blocks:
         return self.cls[self.group == group]
 
     def per_group(self, values: NDArray[Any], n_classes: int) -> Floats:
-        """(G, K, ...) from values per block; NaN where a group lacks a class."""
+        """(G, K, ...) from values per cell; NaN where a group lacks a class."""
         out = np.full((self.n_groups, n_classes, *values.shape[1:]), np.nan)
         out[self.group, self.cls] = values
         return out
 
     def by_class(self, samples: Samples, n_classes: int) -> Samples:
-        """The same samples, whose codes are blocks, with the codes of their classes."""
+        """The same samples, whose codes are cells, with the codes of their classes."""
         return replace(samples, codes=self.cls[samples.codes], n_classes=n_classes)
 
     def pairs_within(self, samples: Samples) -> int:
@@ -52,11 +52,11 @@ class Blocks:
         return (int(totals @ totals) - int(sizes @ sizes)) // 2
 
 
-def split_into_blocks(samples: Samples, groups: NDArray[np.intp], labels: NDArray[Any]) -> tuple[Blocks, Samples]:
-    """The blocks that have a sample, and the samples with the codes of their blocks."""
+def split_by_group(samples: Samples, groups: NDArray[np.intp], labels: NDArray[Any]) -> tuple[GroupedClasses, Samples]:
+    """The cells that have a sample, and the samples with the codes of their cells."""
     numbers, codes = np.unique(groups * samples.n_classes + samples.codes, return_inverse=True)
     group, cls = np.divmod(numbers, samples.n_classes)
-    return Blocks(group, cls, labels), replace(samples, codes=codes, n_classes=len(numbers))
+    return GroupedClasses(group, cls, labels), replace(samples, codes=codes, n_classes=len(numbers))
 
 
 def order_among(order: OrderGraph, present: NDArray[np.intp]) -> OrderGraph:
