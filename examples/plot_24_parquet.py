@@ -22,10 +22,9 @@ from hullrank.io import Blocks
 
 folder = Path(tempfile.mkdtemp())
 X, y = make_ordinal(240_000, 6, n_classes=4, noise=0.5, random_state=0)
+table = pl.DataFrame({**{f"x{j}": X[:, j] for j in range(6)}, "grade": y})
 for part in range(6):
-    rows = slice(40_000 * part, 40_000 * (part + 1))
-    columns = {f"x{j}": X[rows, j] for j in range(6)}
-    pl.DataFrame({**columns, "grade": y[rows]}).write_parquet(folder / f"{part}.parquet")
+    table[40_000 * part : 40_000 * (part + 1)].write_parquet(folder / f"{part}.parquet")
 
 # %%
 # At most two megabytes of rows are held at a time.
@@ -36,11 +35,12 @@ print(model.certificate_)
 
 # %%
 # The same data in memory, for comparison: both are proven to be within their gaps of one optimum.
-whole = FixedMarginClassifier().fit(X, y)
+features = table.drop("grade")
+whole = FixedMarginClassifier().fit(features, y)
 print(f"objective in blocks {model.certificate_.primal:.6f}, in memory {whole.certificate_.primal:.6f}")
 print(f"largest difference of weights {np.abs(model.coef_ - whole.coef_).max():.1e}")
 
 # %%
 # With so many rows the score line shows distributions instead of points.
-ScoreLineDisplay.from_estimator(model, X, y)
+ScoreLineDisplay.from_estimator(model, features, y)
 plt.show()

@@ -7,19 +7,19 @@ problem and the certificate are those of the estimators without Dask. It needs `
 """
 
 # %%
-# A cluster would do as well; here the workers are threads of this process.
-import dask
+# The client of a cluster would do as well; here the workers are threads of this process.
 import dask.array as da
 import matplotlib.pyplot as plt
 import numpy as np
 
+from distributed import Client
 from hullrank import FixedMarginClassifier
 from hullrank.datasets import make_ordinal
 from hullrank.distributed import DaskFixedMarginClassifier
 
 X, y = make_ordinal(60_000, 6, n_classes=4, noise=0.5, random_state=0)
 rows, grades = da.from_array(X, chunks=(10_000, 6)), da.from_array(y, chunks=10_000)
-with dask.config.set(scheduler="threads"):
+with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
     model = DaskFixedMarginClassifier().fit(rows, grades)
 print(model.certificate_)
 
