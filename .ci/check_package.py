@@ -16,7 +16,8 @@ HERE = Path(__file__).resolve().parents[1]
 # What a packager, a contributor or a reader without network needs of a source distribution.
 NEEDED = (
     "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md", "noxfile.py", "docs/dependencies.md",
-    "docs/images/score-line.png", "src/hullrank/py.typed", "src/hullrank/reports/page/report.js", "tests/conftest.py",
+    "docs/images/score-line.png", "src/hullrank/py.typed", "src/hullrank/reports/page/report.js",
+    "src/hullrank/app/page/app.js", "src/hullrank/datasets/tables/wine.csv", "tests/conftest.py",
 )  # fmt: skip
 
 

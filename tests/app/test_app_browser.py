@@ -75,6 +75,15 @@ def in_order(page, wanted):
     assert names(page) == wanted
 
 
+def give_part(page, column, role):
+    page.execute_script(
+        "const s = document.querySelectorAll('#columns-table select')[arguments[0]];"
+        "s.value = arguments[1]; s.dispatchEvent(new Event('change'))",
+        column,
+        role,
+    )
+
+
 def click(page, selector):
     page.execute_script("arguments[0].click()", css(page, selector)[0])
 
@@ -115,6 +124,11 @@ def test_from_a_dropped_table_to_files_on_disk(page, tmp_path):
     wait_for(lambda: css(page, "#new-ranked table"))
     shown = [css(row, "td")[3].text for row in css(page, "#new-ranked tbody tr")]
     assert shown == [str(row["row"]) for row in json.loads(done.stdout)["ranked"][:20]]
+    page.refresh()
+    wait_for(lambda: names(page) == ["excellent", "good", "fair", "poor"])
+    wait_for(lambda: css(page, "#new-ranked table"))
+    wait_for(lambda: css(page, "#line .point"))
+    assert not any(css(page, f"#{name}")[0].get_property("disabled") for name in ("fit", "compare", "new-file"))
     handle = css(page, ".threshold")[0]
     before = css(page, "#summary")[0].text
     handle.send_keys("\ue012" * 20)
@@ -138,6 +152,8 @@ def test_grades_are_dragged(page):
     assert names(page) == ["good", "excellent", "fair", "poor"]
     css(page, ".grades li")[0].send_keys(DOWN)
     assert names(page) == ["excellent", "good", "fair", "poor"]
+    give_part(page, 1, "left out")
+    assert names(page) == ["excellent", "good", "fair", "poor"]
     click(page, ".grades li:nth-child(3) .tie")
     assert page.execute_script("return JSON.stringify(page.levels())") == '[["poor"],["good","fair"],["excellent"]]'
 
@@ -148,10 +164,7 @@ def test_hostile_names_stay_words(page, tmp_path):
     choose(page, tmp_path / "x.csv")
     wait_for(lambda: css(page, "#columns-table select"))
     assert css(page, "#columns-table td")[0].text == HOSTILE
-    page.execute_script(
-        "const s = document.querySelectorAll('#columns-table select')[2];"
-        "s.value = 'target'; s.dispatchEvent(new Event('change'))"
-    )
+    give_part(page, 2, "target")
     in_order(page, ["g2", "g1", "g0"])
     click(page, "#fit")
     wait_for(lambda: css(page, "#ranked table"))

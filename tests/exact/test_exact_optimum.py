@@ -136,7 +136,7 @@ def test_swept_cells_and_boxes_agree(data, radius):
     arrangement = state_pairs(X, y, np.ones(len(y)), np.zeros(len(y), dtype=int)).arrangement
     boxes = maximise(arrangement, Clock(30.0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(branch_and_bound, "_SWEEP_FROM", 3)
+        patch.setattr(branch_and_bound, "SWEEP_FROM", 3)
         patch.setattr(branch_and_bound, "_SWEPT_RADIUS", radius)
         swept = maximise(arrangement, Clock(30.0))
     assert boxes.bound == swept.bound == boxes.value == swept.value

@@ -99,9 +99,8 @@ async def _state(request: Request) -> Response:
     session = _session(request)
     last = {job.kind: number for number, job in enumerate(session.jobs, 1)}
     methods = [{"name": name, "for": method.purpose} for name, method in commands().items()]
-    return JSONResponse(
-        {"table": session.table, "jobs": last, "methods": methods, "upload": session.limits.upload, "sample": SAMPLE}
-    )
+    held = {"table": session.table, "wishes": session.wishes, "jobs": last}
+    return JSONResponse({**held, "methods": methods, "upload": session.limits.upload, "sample": SAMPLE})
 
 
 async def _table(request: Request) -> Response:
@@ -148,7 +147,9 @@ async def _wishes(request: Request, session: Session) -> Wishes:
         if len(body) > request.app.state.limits.request:
             raise RefusedError("the request is too large", 413)
     assert session.table is not None
-    return Wishes.read(body, session.table)
+    wishes = Wishes.read(body, session.table)
+    session.wishes = {"roles": wishes.roles, "levels": wishes.levels}
+    return wishes
 
 
 def _start(session: Session, job: Job, whole: Work) -> Response:

@@ -32,6 +32,7 @@ class Session:
         for part in (self.arriving, self.inbox, self.new, self.made):
             part.mkdir(parents=True)
         self.table: dict[str, Any] | None = None  # what `hullrank columns` said of the table
+        self.wishes: dict[str, Any] = {}  # roles and levels of the last fit or comparison
         self.jobs: list[Job] = []
 
     def table_name(self) -> str:
@@ -75,7 +76,7 @@ class Session:
 
     def take_table(self, table: Path, facts: dict[str, Any]) -> None:
         """Begin anew with a table that has arrived: forget jobs, and remove what they made."""
-        self.table = facts
+        self.table, self.wishes = facts, {}
         self.jobs.clear()
         for path in (*self.inbox.iterdir(), *self.made.iterdir(), *self.new.iterdir()):
             path.unlink()

@@ -83,9 +83,9 @@ def _signs(form: Form, known: pl.Series) -> list[str]:
     return [_ORDERS.get(form["dates"]) or str(form["dates"])] if matters else []
 
 
-def columns_table(facts: list[dict[str, Any]]) -> Any:
+def columns_table(facts: list[dict[str, Any]], last: str = "what was done") -> Any:
     """The facts as lines for a terminal."""
-    names = ("column", "kind", "missing", "examples", "what was done")
+    names = ("column", "kind", "missing", "examples", last)
     return table("Columns", names, [tuple(fact.values()) for fact in facts], right=(2,))
 
 

@@ -23,7 +23,7 @@ def run_columns(path: Path, reading: Reading, *, as_json: bool) -> None:
         print_json({"file": path, "rows": len(data), "style": style, **facts})
         return
     if not data.sparse:
-        out.print(columns_table([_line(column) for column in facts["columns"]]))
+        out.print(columns_table([_line(column) for column in facts["columns"]], "as a feature"))
         say("")
     said = f", {style}" if style else f", {facts['features']:,} features in SVMlight format" if data.sparse else ""
     say(f"{len(data):,} rows{said}")

@@ -75,6 +75,17 @@ def _find(U: Array, hashes: Array, table: Array, mask: int, code: Any, vector: A
 
 
 @njit(error_model="numpy")
+def entangle(triples: Array, x: Array, out: Array) -> None:
+    """Add to every direction the sum of x over the directions of each relation that it is part of."""
+    for c in range(triples.shape[0]):
+        total = x[triples[c, 0]] + x[triples[c, 1]] + x[triples[c, 2]]
+        if total > 0.0:
+            out[triples[c, 0]] += total
+            out[triples[c, 1]] += total
+            out[triples[c, 2]] += total
+
+
+@njit(error_model="numpy")
 def violations(triples: Array, p: Array, above: Array) -> int:
     """How far p breaks 0 <= lit(i) + lit(j) - lit(k) <= 1, per relation; returns the number of broken ones."""
     count = 0

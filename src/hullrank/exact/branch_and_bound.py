@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 _PAD = 1e-12
 _BATCH = 2
 _THINNEST = 1e-10
-_SWEEP_FROM = 7
+SWEEP_FROM = 7
 """Dimension from which pair sums are swept first: below it boxes alone prove sooner."""
 _SWEPT_RADIUS = 0.12
 _LOOK_RADIUS = 0.05
@@ -92,7 +92,7 @@ class BranchAndBound:
         self._sweep_planes(15 if nested else 40 * basis.shape[1])
         self._arrangement, self._white_arrangement, self._rng = arrangement, white, rng
         self._from_white = T
-        self._hard = len(first) >= _SWEEP_FROM
+        self._hard = len(first) >= SWEEP_FROM
         self._heap: list[tuple[float, int, bool, Floats]] = []
         self._ticket = count()
         self._stuck = -np.inf
@@ -172,7 +172,7 @@ class BranchAndBound:
 
     def _cover(self) -> None:
         d = self.local.D.shape[1]
-        if self._boxes is not None and d < _SWEEP_FROM:
+        if self._boxes is not None and d < SWEEP_FROM:
             self._push(facet_boxes(d, self.bound), self.bound, swept=False)
             return
         for cell in swept_cells(d):

@@ -1,15 +1,15 @@
 """Exact AUC where pair directions are few (binary features, counts, grades): linear programming over directions.
 
 The program of ``lattice_program`` is integral or nearly so. Where it is not, a best-first search fixes the sign of
-one direction after the other. An integral point is realised by some w, or a few of its signs contradict each other
-(Farkas), which is cut off. Every bound is evaluated in integers on integer data, so a proof here is a proof.
+one direction after the other, each time one that adds up with many others whose sign is open too. An integral point is
+realised by some w, or a few of its signs contradict each other (Farkas), which is cut off. Every bound is evaluated in
+integers on integer data, so a proof here is a proof.
 """
 
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from hullrank.exact.arrangement import Arrangement
 from hullrank.exact.clock import Clock
 from hullrank.exact.coordinates import spanning, whitening
 from hullrank.exact.integers import null_vectors
-from hullrank.exact.lattice_program import DirectionProgram, Ints, Relations
+from hullrank.exact.lattice_program import DirectionProgram, Ints, Relations, SavedProgram
 from hullrank.exact.plane_search import PlaneSearch
 from hullrank.solvers.linear_program import ProgramStatus, solve_lp
 
@@ -35,6 +35,8 @@ _FEW = 300
 _DENSE, _SPARSE = 20, 3
 """Relations per direction from which the program beats branch and bound, with more and fewer than ``_FEW`` of them."""
 _WHOLE = 1e-6
+_TIE = 1e-9
+"""Weight of a direction's own pairs beside the directions that it adds up with, when one is chosen to branch on."""
 
 
 def reason_against(arrangement: Arrangement) -> str:
@@ -53,23 +55,35 @@ def reason_against(arrangement: Arrangement) -> str:
 
 @dataclass(frozen=True)
 class _Node:
-    """Bounds of all signs (fixed ones are equal), the fractional point of the program with them, and its basis."""
+    """Bounds of all signs (fixed ones are equal); the fractional point of the program with them, and where it ended.
+
+    ``bound`` is that of this program, and ``reduced`` what a unit of every variable adds to it.
+    """
 
     low: Ints
     high: Ints
-    p: Floats | None = None
-    basis: Any = None
+    p: Floats
+    bound: float
+    reduced: Floats
+    saved: SavedProgram
 
-    def halves(self, weight: Floats) -> "Iterator[_Node]":
-        """The two signs of the fractional direction that weighs most; the root is whole."""
-        if self.p is None:
-            yield self
-            return
-        j = int(np.argmax(np.minimum(self.p, 1 - self.p) * weight))
+    def fix(self, wanted: float) -> None:
+        """Fix the directions whose other sign would push the bound below the value that is wanted."""
+        room = self.bound - wanted
+        must_win, must_lose = (self.reduced > room) & (self.high == 1), (self.reduced < -room) & (self.low == 0)
+        self.low[must_win] = 1
+        self.high[must_lose] = 0
+
+    def halves(self, relations: Relations, weight: Floats) -> Iterator[tuple[Ints, Ints]]:
+        """Bounds with either sign of the fractional direction that adds up with most others (then: weighs most)."""
+        open_signs = np.where(self.low == self.high, 0.0, np.minimum(self.p, 1 - self.p))
+        if not open_signs.any():
+            open_signs = np.minimum(self.p, 1 - self.p)
+        j = int(np.argmax(open_signs * (relations.entanglement(open_signs) + _TIE * weight / weight.max())))
         for side in (0, 1):
             low, high = self.low.copy(), self.high.copy()
             low[j] = high[j] = side
-            yield _Node(low, high)
+            yield low, high
 
 
 class LatticeSearch:
@@ -87,8 +101,7 @@ class LatticeSearch:
         self._offset = arrangement.value_of(np.zeros(len(cost), dtype=bool)) - float(cost[self._sign < 0].sum())
         self.relations = Relations(self._U)
         self._program = DirectionProgram(cost, self.relations)
-        root = _Node(np.zeros(len(cost), dtype=np.int64), np.ones(len(cost), dtype=np.int64))
-        self._heap = [(-np.inf, 0, root)]
+        self._heap: list[tuple[float, int, _Node | None]] = [(-np.inf, 0, None)]  # None is the root
         self._ticket, self._stuck = count(1), -np.inf
         back = whitening(arrangement.D, spanning(arrangement))
         self._back, self._into = back, np.linalg.pinv(back)
@@ -125,30 +138,41 @@ class LatticeSearch:
     def _needed(self) -> float:
         return max(self.step, self.clock.allowed_gap)
 
-    def _branch(self, negative: float, ticket: int, node: "_Node") -> None:
+    def _branch(self, negative: float, ticket: int, node: _Node | None) -> None:
         """Bound the two halves of a node (or the root itself), and keep those that may beat the best."""
         if -negative < self.value + self.step:
             return
-        for half in node.halves(self._arrangement.weight):
-            if node.basis is not None:
-                self._program.start_from(node.basis)
-            bound, p = self._relax(half, -negative, root=node.p is None)
-            if p is None and self.clock.expired:  # unfinished: the whole node again, later
+        if node is not None:
+            node.fix(self.value + self.step)
+        found = []
+        for low, high in self._root() if node is None else node.halves(self.relations, self._arrangement.weight):
+            if node is not None:
+                self._program.restore(node.saved)
+            bound, half = self._relax(low, high, -negative, root=node is None)
+            if half is None and self.clock.expired:  # unfinished: the whole node again, later
                 heapq.heappush(self._heap, (negative, ticket, node))
                 return
             self.clock.cells += 1
             if bound < self.value + self.step:
                 continue
-            if p is None:
+            if half is None:
                 self._stuck = max(self._stuck, bound)
                 continue
-            basis = None if node.p is None else self._program.basis()
-            heapq.heappush(self._heap, (-bound, next(self._ticket), _Node(half.low, half.high, p, basis)))
+            found.append((-bound, next(self._ticket), half))
+        for each in found:
+            heapq.heappush(self._heap, each)
 
-    def _relax(self, node: _Node, bound: float, *, root: bool) -> tuple[float, Floats | None]:
-        """The bound of a node, and the fractional point to branch on: None if there is none, or time is over."""
+    def _root(self) -> list[tuple[Ints, Ints]]:
+        m = len(self._U)
+        return [(np.zeros(m, dtype=np.int8), np.ones(m, dtype=np.int8))]
+
+    def _relax(self, low: Ints, high: Ints, bound: float, *, root: bool) -> tuple[float, _Node | None]:
+        """The bound with the signs between low and high, and the node to branch on: None if there is none, or time is
+        over."""
         while not self.clock.expired:
-            answer, proven = self._program.solve(node.low, node.high, self.clock.remaining)
+            answer, proven = self._program.solve(low, high, self.clock.remaining)
+            if answer.status is ProgramStatus.TIME_LIMIT:
+                continue
             bound = min(bound, self._offset + proven)
             if bound < self.value + self.step or answer.status is not ProgramStatus.OPTIMAL:
                 return bound, None
@@ -159,23 +183,14 @@ class LatticeSearch:
             if self._program.separate(p, _CUTS):
                 continue
             self._round(p, root)
-            self._fix(node, self._offset + proven - self.value - self.step)
             if bound < self.value + self.step:
                 return bound, None
             if np.minimum(p, 1 - p).max() > _WHOLE:
-                if root:
-                    self._program.tidy(p)
-                return bound, p
+                ended = self._program.reduced(), self._program.saved(p)
+                return bound, _Node(low, high, p, self._offset + proven, *ended)
             if not self._realise(p):
                 return bound, None
         return bound, None
-
-    def _fix(self, node: _Node, room: float) -> None:
-        """Fix the directions whose other sign would cost more than the bound exceeds the best value by."""
-        reduced = self._program.reduced()
-        must_win, must_lose = (reduced > room) & (node.high == 1), (reduced < -room) & (node.low == 0)
-        node.low[must_win] = 1
-        node.high[must_lose] = 0
 
     def _round(self, p: Floats, root: bool) -> None:
         """Try the direction that agrees with the fractional signs on average; polishing it must not cost the most."""

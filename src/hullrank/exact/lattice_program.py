@@ -6,14 +6,14 @@ lit(-u) = 1 - p_u. Any multipliers y of the cuts give a bound: max c.p <= sum_r 
 max over the box of (c - A'y).p. It is evaluated in integers, so that rounding in the solver costs tightness only.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.solvers.linear_program import GrowingProgram, LinearProgram, ProgramSolution, ProgramStatus
+from hullrank.solvers.linear_program import Basis, GrowingProgram, LinearProgram, ProgramSolution, ProgramStatus
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 _WINDOW = 4_000_000
 """Relations held in memory at a time."""
 _BROKEN = 1e-6
+_TIGHT = 1e-3
 _BITS = 50
 
 
@@ -49,6 +50,14 @@ class Relations:
                 return found
             self._turn()
         return found
+
+    def entanglement(self, x: Floats) -> Floats:
+        """For every direction the sum of x over all relations that it is part of."""
+        from hullrank.exact._lattice_loops import entangle
+
+        out = np.zeros(len(x))
+        entangle(self._triples, x, out)
+        return out
 
     def _broken_here(self, p: Floats, most: int) -> NDArray[np.int32]:
         from hullrank.exact._lattice_loops import violations
@@ -87,56 +96,77 @@ def _hash_table(hashes: NDArray[np.uint64]) -> Ints:
     return table
 
 
-@dataclass
+@dataclass(frozen=True)
 class Cuts:
-    """Rows  lower <= A p <= upper  of integers, beside the solver's own copy."""
+    """Rows  lower <= A p <= upper  of integers, beside the solver's own copy; the entries of A are -1, 0 and 1."""
 
-    columns: int
-    A: Any = field(init=False)
-    lower: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    upper: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    A: Any
+    lower: Ints
+    upper: Ints
 
-    def __post_init__(self) -> None:
-        self.A = sp.csr_array((0, self.columns), dtype=np.int64)
+    def joined(self, other: "Cuts") -> "Cuts":
+        """These rows and then those of another."""
+        return Cuts(
+            sp.vstack([self.A, other.A], format="csr"),
+            np.concatenate([self.lower, other.lower]),
+            np.concatenate([self.upper, other.upper]),
+        )
 
-    def add(self, A: Any, lower: Ints, upper: Ints) -> None:
-        """Append rows."""
-        self.A = sp.vstack([self.A, A], format="csr")
-        self.lower, self.upper = np.concatenate([self.lower, lower]), np.concatenate([self.upper, upper])
+    def take(self, rows: NDArray[np.intp]) -> "Cuts":
+        """Some of the rows."""
+        return Cuts(self.A[rows], self.lower[rows], self.upper[rows])
 
-    def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Drop the other rows."""
-        self.A, self.lower, self.upper = self.A[rows], self.lower[rows], self.upper[rows]
+    def tight(self, p: Floats) -> NDArray[np.intp]:
+        """The rows that p meets with equality, or nearly so."""
+        activity = self.A @ p
+        return np.flatnonzero(np.minimum(activity - self.lower, self.upper - activity) < _TIGHT)
 
     def bound(self, cost: Ints, y: Ints, low: Ints, high: Ints) -> int:
         """A bound of cost.p over all p in the box that satisfy the rows, from multipliers y; exact."""
-        reduced = cost - self.A.T @ y
+        reduced = self.reduced(cost, y)
         box = np.where(reduced > 0, reduced * high, reduced * low)
         rows = np.where(y > 0, y * self.upper, y * self.lower)
         return int(box.sum()) + int(rows.sum())
+
+    def reduced(self, cost: Ints, y: Ints) -> Ints:
+        """cost - A'y, exact."""
+        return np.asarray(cost - self.A.T @ y, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class SavedProgram:
+    """What a solve needs to go on from: the cuts that were tight at its end, and the basis there."""
+
+    cuts: Cuts
+    basis: Basis
 
 
 class DirectionProgram:
     """max cost.p over the cuts found so far, with bounds that hold in exact arithmetic."""
 
     def __init__(self, cost: Floats, relations: Relations) -> None:
-        m = len(cost)
-        self.relations, self.cuts = relations, Cuts(m)
+        m, none = len(cost), np.empty(0, dtype=np.int64)
+        self.relations, self.cuts = relations, Cuts(sp.csr_array((0, m), dtype=np.int8), none, none)
         self._scale = 2.0 ** (_BITS - int(np.frexp(np.abs(cost).sum() + 1.0)[1]))
         self.cost = np.ceil(cost * self._scale).astype(np.int64)
-        empty = np.empty(0)
-        self._program = GrowingProgram(
-            LinearProgram(-cost, sp.csr_array((0, m)), empty, empty, np.zeros(m), np.ones(m))
-        )
+        self._objective = -cost
+        self._program = self._with(self.cuts)
         self.solves = 0
 
-    def basis(self) -> Any:
-        """Where the last solve ended."""
-        return self._program.basis()
+    def _with(self, cuts: Cuts) -> GrowingProgram:
+        box = np.zeros(len(self.cost)), np.ones(len(self.cost))
+        rows = cuts.A.astype(np.float64), cuts.lower.astype(np.float64), cuts.upper.astype(np.float64)
+        return GrowingProgram(LinearProgram(self._objective, *rows, *box))
 
-    def start_from(self, basis: Any) -> None:
+    def saved(self, p: Floats) -> SavedProgram:
+        """Where the last solve ended, at p: cuts that are slack there are left out, which keeps the basis small."""
+        tight = self.cuts.tight(p)
+        return SavedProgram(self.cuts.take(tight), self._program.basis(tight))
+
+    def restore(self, saved: SavedProgram) -> None:
         """Begin the next solve there."""
-        self._program.start_from(basis)
+        self.cuts, self._program = saved.cuts, self._with(saved.cuts)
+        self._program.start_from(saved.basis)
 
     def solve(self, low: Ints, high: Ints, seconds: float) -> tuple[ProgramSolution, float]:
         """The solver's answer with p between low and high, and a bound of cost.p there; -inf if there is no p."""
@@ -161,7 +191,7 @@ class DirectionProgram:
 
     def reduced(self) -> Floats:
         """What a unit of every variable adds to the bound, at the last multipliers."""
-        return np.asarray((self.cost - self.cuts.A.T @ self.multipliers) / self._scale)
+        return np.asarray(self.cuts.reduced(self.cost, self.multipliers) / self._scale)
 
     def separate(self, p: Floats, most: int) -> bool:
         """Add the most violated additive cuts at p; returns whether there were any."""
@@ -170,24 +200,17 @@ class DirectionProgram:
             return False
         r, t = found[:, 3], found[:, 4]
         shift = (t < 0).astype(np.int64) - (r < 0)
-        data = np.stack([np.ones_like(r), r, -t], axis=1).ravel()
+        data = np.stack([np.ones_like(r), r, -t], axis=1).ravel().astype(np.int8)
         A = sp.csr_array((data, found[:, :3].ravel(), np.arange(0, len(data) + 1, 3)), shape=(len(r), len(p)))
-        self._add(A, shift, shift + 1)
+        self._add(Cuts(A, shift, shift + 1))
         return True
 
     def forbid(self, members: NDArray[np.intp], wanted: Ints) -> None:
         """Cut off that all these directions have the wanted signs (1 or -1) at once."""
-        A = sp.csr_array((wanted, members, [0, len(members)]), shape=(1, len(self.cost)))
+        A = sp.csr_array((wanted.astype(np.int8), members, [0, len(members)]), shape=(1, len(self.cost)))
         most = len(members) - 1 - int((wanted < 0).sum())
-        self._add(A, np.array([-len(members)]), np.array([most]))
+        self._add(Cuts(A, np.array([-len(members)]), np.array([most])))
 
-    def _add(self, A: Any, lower: Ints, upper: Ints) -> None:
-        self.cuts.add(A, lower, upper)
-        self._program.add_rows(sp.csr_array(A, dtype=np.float64), lower.astype(np.float64), upper.astype(np.float64))
-
-    def tidy(self, p: Floats) -> None:
-        """Drop the cuts that are slack at p."""
-        activity = self.cuts.A @ p
-        tight = np.minimum(activity - self.cuts.lower, self.cuts.upper - activity) < 1e-3
-        self._program.drop_rows(np.flatnonzero(~tight))
-        self.cuts.keep(tight)
+    def _add(self, more: Cuts) -> None:
+        self.cuts = self.cuts.joined(more)
+        self._program.add_rows(more.A.astype(np.float64), more.lower.astype(np.float64), more.upper.astype(np.float64))

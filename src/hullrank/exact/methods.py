@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exact.arrangement import Arrangement
-from hullrank.exact.branch_and_bound import BranchAndBound
+from hullrank.exact.branch_and_bound import SWEEP_FROM, BranchAndBound
 from hullrank.exact.clock import Clock
 from hullrank.exact.coordinates import MOST_DIMENSIONS, spanning, whitening
 from hullrank.exact.direction import raw_weights, scaled_direction
 from hullrank.exact.lattice import GUARANTEE, LatticeSearch, reason_against
 from hullrank.exact.mip import rank_program
+from hullrank.exact.packing import Packing
 from hullrank.exact.plane_search import PlaneSearch
 from hullrank.exact.plane_sweep import maximise_flat
 from hullrank.exact.scoring import ScoringSearch
@@ -26,6 +27,10 @@ Floats = NDArray[np.float64]
 _MOST_BINARIES = 150_000
 _FIRST_TURN = 2.0
 """Seconds of the first turn when two methods take turns; every turn is twice as long as the one before."""
+_PACKING, _LONGEST = 0.15, 60.0
+"""Share of the time that packing may take, and the most seconds."""
+_BEHIND = 8.0
+"""How much shorter the turns are of the method that lowers the bound more slowly."""
 
 _PROOF = (
     "the value is counted from the predicted scores; the bound holds for all weights: which pairs are parallel or "
@@ -130,7 +135,19 @@ def _branch_and_bound(run: Run) -> None:
         _plane_search(run)
     else:
         run.engine = BranchAndBound(run.arrangement, basis, run.clock, start=run.v, seed=run.seed)
+        if basis.shape[1] >= SWEEP_FROM and run.arrangement.gain is None:
+            _pack(run, basis.shape[1])
         run.engine.run()
+
+
+def _pack(run: Run, rank: int) -> None:
+    """A first bound from sets of pairs that no direction wins together, for many dimensions."""
+    assert run.engine is not None
+    run.collect()
+    packing = Packing(run.arrangement, run.v, rank, run.seed)
+    packing.run(run.clock, min(_PACKING * run.clock.remaining, _LONGEST))
+    run.engine.learn(run.v, run.arrangement.top - packing.losses)
+    run.clock.record(run.engine.value, run.engine.bound)
 
 
 def _lattice(run: Run) -> None:
@@ -156,8 +173,11 @@ def _auto(run: Run) -> None:
         (run.lattice.run if run.lattice.promising else lambda: _branch_and_bound(run))()
         return
     turn, mine = _FIRST_TURN, run.lattice.promising
+    gains = {True: float("inf"), False: float("inf")}  # by how much a second lowered the bound, in the last turn
     while not run.proven and not run.clock.over:
-        run.clock.until = run.clock.elapsed + turn
+        behind, before = gains[mine] < gains[not mine], run.bound
+        seconds = turn / _BEHIND if behind else turn
+        run.clock.until = run.clock.elapsed + seconds
         if mine:
             run.lattice.run()
         elif run.engine is None:
@@ -165,7 +185,8 @@ def _auto(run: Run) -> None:
         else:
             run.engine.run()
         _share(run)
-        turn, mine = 2 * turn, not mine
+        gains[mine] = (before - run.bound) / seconds
+        turn, mine = turn if behind else 2 * turn, not mine
     run.clock.until = float("inf")
 
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from hullrank.exceptions import HullrankError
 
@@ -28,6 +27,8 @@ _LOW, _HIGH = np.log(1e-6), np.log(1e2)  # of gamma_j * variance_j
 
 def normal_scores(targets: NDArray[Any], query: NDArray[np.integer]) -> Floats:
     """Quantiles of the normal distribution at the targets' mid-ranks (within queries), with mean 0 and variance 1."""
+    from scipy.stats import rankdata  # loads all of SciPy's statistics, which no prediction needs
+
     z = np.zeros(len(targets))
     for q in np.unique(query):
         own = np.flatnonzero(query == q)

@@ -6,7 +6,7 @@ A program is  min c.x  subject to  row_lower <= A x <= row_upper  and  col_lower
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -85,6 +85,13 @@ def solve_mip(
     return _solution(highs, interrupted, mixed=program.integer is not None)
 
 
+class Basis(NamedTuple):
+    """The status of every column and row at a vertex, in the words of HiGHS."""
+
+    columns: list[Any]
+    rows: list[Any]
+
+
 class GrowingProgram:
     """A linear program that grows by rows; every solve starts from the last basis."""
 
@@ -104,24 +111,19 @@ class GrowingProgram:
         columns = np.arange(len(col_lower), dtype=np.int32)
         self._highs.changeColsBounds(len(columns), columns, col_lower, col_upper)
 
-    def drop_rows(self, rows: NDArray[np.intp]) -> None:
-        """Remove rows by their number; later rows move up."""
-        self._highs.deleteRows(len(rows), rows.astype(np.int32))
+    def basis(self, rows: NDArray[np.intp]) -> Basis:
+        """Where the last solve ended, for ``start_from`` of a program that has these rows only."""
+        basis = self._highs.getBasis()
+        statuses = basis.row_status  # every access copies the whole list
+        return Basis(basis.col_status, [statuses[row] for row in rows])
 
-    def basis(self) -> Any:
-        """Where the last solve ended, for ``start_from``."""
-        return self._highs.getBasis()
-
-    def start_from(self, basis: Any) -> None:
-        """Begin the next solve at an earlier end; rows that were added since start slack."""
+    def start_from(self, basis: Basis) -> None:
+        """Begin the next solve where another one ended."""
         import highspy
 
-        more = self._highs.getNumRow() - len(basis.row_status)
-        padded = highspy.HighsBasis()
-        padded.col_status = basis.col_status
-        padded.row_status = [*basis.row_status, *[highspy.HighsBasisStatus.kBasic] * more]
-        padded.valid = True
-        self._highs.setBasis(padded)
+        start = highspy.HighsBasis()
+        start.col_status, start.row_status, start.valid = basis.columns, basis.rows, True
+        self._highs.setBasis(start)
 
     def infeasibility(self) -> Floats:
         """Row multipliers that HiGHS gives as its reason for an infeasible program; empty if it has none."""

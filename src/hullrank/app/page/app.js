@@ -2,7 +2,7 @@
 // The page: a table arrives, its columns and grades are put in order, and jobs are started and shown.
 
 const at = (id) => document.getElementById(id);
-const page = { table: null, roles: {}, levels: null };
+const page = { table: null, roles: {}, levels: null, working: 0, hasTarget: false };
 
 async function ask(path, options = {}) {
   const answer = await fetch(path, { method: "POST", ...options });
@@ -35,8 +35,10 @@ function send(file) {
   take(file.name, () => ask(`table?name=${encodeURIComponent(file.name)}`, { body: file }));
 }
 
-function showTable(facts) {
+// `before` is what was wished of the table before the page was loaded anew.
+function showTable(facts, before = {}) {
   page.table = facts;
+  page.target = null;
   const width = facts.columns ? `${facts.columns.length} columns` : `${facts.features.toLocaleString("en")} features`;
   say(at("table-said"), `${facts.file}: ${facts.rows.toLocaleString("en")} rows, ${width}${facts.style ? ", " + facts.style : ""}.`);
   at("table-notes").replaceChildren();
@@ -47,18 +49,21 @@ function showTable(facts) {
   at("rows").hidden = true;
   at("columns").hidden = facts.columns === null;
   for (const id of ["learn", "comparison"]) at(id).hidden = false;
-  if (facts.columns) page.roles = columnTable(at("columns-table"), facts.columns, showGrades);
+  if (facts.columns) page.roles = columnTable(at("columns-table"), facts.columns, (roles) => showGrades(roles, before.levels), before.roles);
   else showGrades(null);
 }
 
-function showGrades(roles) {
+function showGrades(roles, before = null) {
   const target = roles && page.table.columns.find((column) => roles[column.column] === "target");
+  if (target && target === page.target) return;  // another column has changed, and the order stays as it was put
+  page.target = target;
   const values = roles ? target?.values : page.table.target.values;
   const ordered = roles ? target?.ordered : true;
   at("grades-list").replaceChildren();
   at("grades-said").textContent = "";
   page.levels = null;
-  at("fit").disabled = at("compare").disabled = roles !== null && !target;
+  page.hasTarget = roles === null || Boolean(target);
+  enable();
   at("grades").hidden = roles === null;
   if (!target) {
     say(at("grades-note"), "Choose the column with the grades: set its “use as” to target.");
@@ -69,8 +74,8 @@ function showGrades(roles) {
   } else {
     say(at("grades-note"), (ordered ? "In the order of their values; change it if higher is not better. " : "") +
       "Drag the grades into order, or focus one and use the arrow keys.");
-    const levels = gradeList(at("grades-list"), values, at("grades-said"));
-    const usual = JSON.stringify(levels());
+    const usual = JSON.stringify(values.map(({ value }) => [value]));
+    const levels = gradeList(at("grades-list"), values, at("grades-said"), before);
     page.levels = () => (ordered && JSON.stringify(levels()) === usual ? null : levels());
   }
 }
@@ -82,10 +87,10 @@ function wishes(more) {
 
 // Starts a job, shows it while it runs, and ends with a sentence where something went wrong.
 async function work(kind, start, hear) {
-  const live = at(`${kind}-live`), buttons = ["fit", "compare", "new-file"].map(at);
+  const live = at(`${kind}-live`);
   live.replaceChildren();
-  const before = buttons.map((button) => button.disabled);
-  for (const button of buttons) button.disabled = true;
+  page.working += 1;
+  enable();
   try {
     const { job } = await start();
     const last = await follow(live, job, hear);
@@ -94,8 +99,15 @@ async function work(kind, start, hear) {
   } catch (error) {
     put(live, "p", { class: "wrong-said", role: "alert" }, error.message);
   } finally {
-    buttons.forEach((button, i) => { button.disabled = before[i]; });
+    page.working -= 1;
+    enable();
   }
+}
+
+// One job at a time, and none without a target.
+function enable() {
+  at("fit").disabled = at("compare").disabled = page.working > 0 || !page.hasTarget;
+  at("new-file").disabled = page.working > 0;
 }
 
 function hearFit(event) {
@@ -175,8 +187,9 @@ async function begin() {
   }
   describe();
   ready();
-  if (state.table) showTable(state.table);
-  for (const [kind, job] of Object.entries(state.jobs)) if (kind in HEAR) work(kind, async () => ({ job }), HEAR[kind]);
+  if (state.table) showTable(state.table, state.wishes);
+  const jobs = Object.entries(state.jobs).sort(([, one], [, other]) => one - other);
+  for (const [kind, job] of jobs) await work(kind, async () => ({ job }), HEAR[kind]);
 }
 
 begin();

@@ -13,8 +13,8 @@ function likelyRole(column, columns) {
 }
 
 // Draws the columns and gives their roles; `changed` is called with the roles whenever one of them changes.
-function columnTable(parent, columns, changed) {
-  const roles = Object.fromEntries(columns.map((column) => [column.column, likelyRole(column, columns)]));
+function columnTable(parent, columns, changed, before = {}) {
+  const roles = Object.fromEntries(columns.map((column) => [column.column, before[column.column] ?? likelyRole(column, columns)]));
   const rows = columns.map((c) => [c.column, "", c.kind, c.examples, c.missing.toLocaleString("en")]);
   const grid = table(parent, ["column", "use as", "kind", "examples", "missing"], rows, 4);
   const selects = columns.map((column, i) => {

@@ -1,9 +1,16 @@
 // The grades from highest to lowest, put in order by dragging, by the arrow keys or by buttons.
 
+// The grades from highest to lowest by given levels, or as they come; `tied`: not compared with the one above.
+function arranged(values, levels) {
+  const rows = new Map(values.map(({ value, rows }) => [value, rows]));
+  const known = levels?.flat() ?? [];
+  const given = known.length === rows.size && known.every((value) => rows.has(value)) ? levels : values.map(({ value }) => [value]);
+  return [...given].reverse().flatMap((level) => level.map((value, i) => ({ value, rows: rows.get(value), tied: i > 0 })));
+}
+
 // Draws the list and gives a function that returns the levels from lowest to highest.
-function gradeList(parent, values, said) {
-  // `tied`: not compared with the grade that stands above it.
-  const grades = values.map(({ value, rows }) => ({ value, rows, tied: false })).reverse();
+function gradeList(parent, values, said, before = null) {
+  const grades = arranged(values, before);
   put(parent, "p", { class: "end note" }, "highest");
   const list = put(parent, "ol", { class: "grades" });
   put(parent, "p", { class: "end note" }, "lowest");
