@@ -77,9 +77,10 @@ def package(session: nox.Session) -> None:
 
 @nox.session
 def benchmarks(session: nox.Session) -> None:
-    """One benchmark with its arguments: ``nox -s benchmarks -- bench_linear.py --quick``."""
-    if not session.posargs:
-        session.error("name a script of the folder benchmarks: nox -s benchmarks -- bench_linear.py --quick")
+    """All benchmarks (``nox -s benchmarks -- --quick``), or one script (``-- bench_exact.py --quick``)."""
     install(session, "-e", ".[bench]")
-    script, *arguments = session.posargs
-    session.run("python", f"benchmarks/{script}", *arguments)
+    if session.posargs and session.posargs[0].endswith(".py"):
+        script, *arguments = session.posargs
+        session.run("python", f"benchmarks/{script}", *arguments)
+    else:
+        session.run("python", "-m", "benchmarks", *session.posargs)

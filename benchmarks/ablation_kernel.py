@@ -111,16 +111,18 @@ def serve(trick):
     """Fit what standard input asks for, and answer with CPU seconds (the least of several fits of small problems)."""
     if trick:
         TRICKS[trick]()
-    from bench_kernel import REAL, real, synthetic
+    from bench_kernel import REAL
+    from harness import curved_data, real_data
     from hullrank import FixedMarginClassifier
 
     data = {}
-    FixedMarginClassifier(kernel="rbf").fit(*synthetic(200))
+    FixedMarginClassifier(kernel="rbf").fit(*curved_data(200))
     for line in sys.stdin:
         problem, C = line.split()
         if problem not in data:
             name, _, size = problem.partition(":")
-            data[problem] = real(name, REAL[name]) if name in REAL else synthetic(int(size), 2 if "two" in name else 5)
+            made = real_data(name, REAL[name]) if name in REAL else curved_data(int(size), 2 if "two" in name else 5)
+            data[problem] = made
         best = np.inf
         for _ in range(5 if len(data[problem][0]) <= 2000 else 1):
             began = time.process_time()

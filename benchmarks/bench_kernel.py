@@ -23,31 +23,14 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.svm import SVC
 
+from harness import curved_data, real_data
 from hullrank import ConvexHullRanker, FixedMarginClassifier
 
 warnings.filterwarnings("ignore")
 REAL = {"stock.csv": None, "abalone.csv": None, "bank32nh.csv.gz": None, "cal_housing.csv.gz": 16_000}
-
-
-def synthetic(m, classes=5, seed=0):
-    """A smooth nonlinear score with noise, cut into classes of equal size."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, 10))
-    f = np.sin(X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + X @ rng.normal(size=10) / np.sqrt(10) + 0.3 * rng.normal(size=m)
-    return X, np.searchsorted(np.quantile(f, np.arange(1, classes) / classes), f)
-
-
-def real(name, rows):
-    """Columns standardised (nominal ones as indicators), the target cut into five classes of equal frequency."""
-    table = pd.read_csv(Path(os.environ["HULLRANK_DATA"]) / name).head(rows)
-    f = table.pop("target").to_numpy()
-    X = pd.get_dummies(table, dtype=float).to_numpy()
-    X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
-    return X, np.unique(np.searchsorted(np.quantile(f, [0.2, 0.4, 0.6, 0.8]), f), return_inverse=True)[1]
 
 
 def seconds(model: BaseEstimator, X, y, repeat=1):
@@ -84,14 +67,14 @@ def against_skordinal(X, y, C, mine):
 
 
 def tight_gap(m):
-    X, y = synthetic(m)
+    X, y = curved_data(m)
     times = [seconds(ConvexHullRanker(C=10, kernel="rbf", tol=tol), X, y) for tol in (1e-3, 1e-6)]
     print(f"ConvexHullRanker m = {m}, C = 10: gap 1e-6 costs {times[1] / times[0]:.2f} x gap 1e-3 ({times[0]:.2f} s)")
 
 
 def memory(m, C):
     """Peak of what a fit allocates, less the float32 kernel matrix, as a share of it."""
-    X, y = synthetic(m)
+    X, y = curved_data(m)
     gram = 4 * m * m
     tracemalloc.start()
     FixedMarginClassifier(C, kernel="rbf", tol=1e-4).fit(X, y)
@@ -103,9 +86,9 @@ def memory(m, C):
 FIT = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-from bench_kernel import synthetic
+from harness import curved_data
 from hullrank import FixedMarginClassifier
-X, y = synthetic(int(sys.argv[2]))
+X, y = curved_data(int(sys.argv[2]))
 least = float("inf")
 for _ in range(int(sys.argv[3])):
     wall, cpu = time.perf_counter(), time.process_time()
@@ -170,29 +153,29 @@ def main():
 
 
 def speed(options):
-    FixedMarginClassifier(kernel="rbf").fit(*synthetic(200))  # compile
+    FixedMarginClassifier(kernel="rbf").fit(*curved_data(200))  # compile
     few = min(2, options.repeat)  # of the largest problems; the first fit also maps fresh memory
     print(f"{'data':<28}{'C':>7}{'ours/s':>9}{'SVC/s':>9}{'ratio':>8}")
     for m in (2000,) if options.quick else (2000, 8000):
-        X, y = synthetic(m)
+        X, y = curved_data(m)
         for C in (1.0, 10.0):
             mine = against_svc(f"synthetic {m}", X, y, C, options.repeat)
             if options.peers:
                 against_skordinal(X, y, C, mine)
-    against_svc("synthetic 2000, binary", *synthetic(2000, 2), 1.0, options.repeat)
+    against_svc("synthetic 2000, binary", *curved_data(2000, 2), 1.0, options.repeat)
     if not options.quick:
-        against_svc("synthetic 8000, binary", *synthetic(8000, 2), 1.0, options.repeat)
+        against_svc("synthetic 8000, binary", *curved_data(8000, 2), 1.0, options.repeat)
         tight_gap(8000)
         for C in (1.0, 10.0, 100.0, 1000.0) if options.large else (1.0, 10.0):
             memory(8000, C)
     if options.large:
         for C in (100.0, 1000.0):
-            against_svc("synthetic 8000", *synthetic(8000), C, few)
+            against_svc("synthetic 8000", *curved_data(8000), C, few)
         for C in (1.0, 10.0):
-            against_svc("synthetic 16000", *synthetic(16000), C, few)
+            against_svc("synthetic 16000", *curved_data(16000), C, few)
     if "HULLRANK_DATA" in os.environ and not options.quick:
         for name, rows in REAL.items():
-            X, y = real(name, rows)
+            X, y = real_data(name, rows)
             for C in (1.0, 10.0, 100.0, 1000.0) if options.large else (1.0, 10.0):
                 against_svc(f"{name.split('.')[0]} {len(X)}", X, y, C, few if len(X) > 10_000 else options.repeat)
 

@@ -12,14 +12,13 @@ import os
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 
 import argparse
-import time
-from collections.abc import Callable
 
 import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.utils import gen_batches
 
+from harness import Action, timed
 from hullrank import InformativeVectorClassifier, PRank, RankBoost
 from hullrank.baselines._loops import pass_dense
 from hullrank.datasets import make_ordinal
@@ -28,13 +27,11 @@ FEATURES = 20
 REPEATS = 5
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+def seconds(work: Action) -> float:
+    return timed(work).wall
 
 
-def ratio(work: Callable[[], object], unit: Callable[[], object]) -> tuple[float, float]:
+def ratio(work: Action, unit: Action) -> tuple[float, float]:
     """Seconds of ``work``, and its median ratio to ``unit``."""
     pairs = [(seconds(work), seconds(unit)) for _ in range(REPEATS)]
     return float(np.median([a for a, _ in pairs])), float(np.median([a / b for a, b in pairs]))

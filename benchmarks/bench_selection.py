@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 import hullrank
-from bench_kernel import synthetic
+from harness import curved_data
 
 warnings.filterwarnings("ignore")
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -54,11 +54,11 @@ def main():
     quick = parser.parse_args().quick
     grid = {"C": [0.1, 1, 10, 100, 1000], "gamma": [0.01, 0.03, 0.1, 0.3]}
     for name in NAMES:
-        getattr(hullrank, name)(kernel="rbf").fit(*synthetic(100))  # compile before the clock starts
+        getattr(hullrank, name)(kernel="rbf").fit(*curved_data(100))  # compile before the clock starts
         for m in (200, 500) if quick else (200, 500, 1000):
-            compare(name, *synthetic(m), grid, kernel="rbf")
+            compare(name, *curved_data(m), grid, kernel="rbf")
     for name in NAMES:
-        compare(name, *synthetic(5000 if quick else 20_000), {"C": np.geomspace(1e-3, 1e3, 20).tolist()})
+        compare(name, *curved_data(5000 if quick else 20_000), {"C": np.geomspace(1e-3, 1e3, 20).tolist()})
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """BLAS runs on one thread inside the context, and on as many as before outside of it."""
 
+import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from hullrank import FixedMarginClassifier
 from hullrank._threads import one_blas_thread
 
 
@@ -33,4 +35,22 @@ def test_it_nests():
             with one_blas_thread():
                 pass
             assert set(blas_threads()) <= {1}
+        assert blas_threads() == before
+
+
+class Watching(FixedMarginClassifier):
+    """Notes the threads of BLAS in the midst of a fit."""
+
+    def _problem(self, order, samples, space):
+        self.seen = blas_threads()
+        return super()._problem(order, samples, space)
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "approximation": 5}])
+def test_a_fit_runs_on_one_thread_and_leaves_the_number_as_it_was(options):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        model = Watching(**options).fit(X, X[:, 0] > 0)
+        assert set(model.seen) <= {1}
         assert blas_threads() == before

@@ -17,6 +17,7 @@ _HOME = {
     "ConvexHullRanker": "models.hull",
     "ConvexHullClassifier": "models.hull",
     "FixedMarginClassifier": "models.margins",
+    "PartialOddsClassifier": "models.partial_odds",
     "NuMarginClassifier": "models.driven_margins",
     "SumOfMarginsClassifier": "models.driven_margins",
     "SwappedPairsRanker": "models.pairs",

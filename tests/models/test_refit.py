@@ -19,6 +19,7 @@ SETTINGS = {  # each is fitted after each other one
     "ConvexHullRanker": [{}, {"order": FORK}, *KERNELS],
     "ConvexHullClassifier": [{}, {"order": FORK}, *KERNELS],
     "FixedMarginClassifier": [{"warm_start": True}, *KERNELS],
+    "PartialOddsClassifier": [{}, {"features": [0]}],
     "NuMarginClassifier": KERNELS,
     "SumOfMarginsClassifier": KERNELS,
     "SwappedPairsRanker": KERNELS,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import HullrankError, QueryWarning
 
 Ints = NDArray[np.int64]
@@ -55,7 +56,7 @@ def warn_of_query_columns(X: Any) -> None:
 def ranks_within(codes: NDArray[Any], query: Ints) -> Ints:
     """Dense rank (0 for the lowest) of every target among the distinct targets of its query."""
     if not len(codes) or query.max() == 0:
-        return np.unique(codes, return_inverse=True)[1].astype(np.int64)
+        return unique_inverse(codes)[1]
     order = np.lexsort((codes, query))
     q, c = query[order], codes[order]
     first = np.r_[True, q[1:] != q[:-1]]

@@ -13,6 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import fit_context
+from hullrank._threads import one_blas_thread
 from hullrank.data import check_rows
 from hullrank.exceptions import ConvergenceWarning, HullrankError, QueryWarning
 from hullrank.metrics import scoring_order, swapped_pairs, wmw_score
@@ -24,7 +25,8 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 def fitting(fit: Fit) -> Fit:
     """Decorate ``fit``: it starts without the attributes of an earlier fit, and an error brings them back.
 
-    Parameters are validated first. Only what a warm start needs outlives a new fit.
+    Parameters are validated first. Only what a warm start needs outlives a new fit. BLAS runs on one thread meanwhile:
+    the products of a fit are small, and threads that wait for each other, beside other work, cost up to twenty fits.
     """
     return _all_or_nothing(fit, afresh=True)
 
@@ -48,7 +50,8 @@ def _all_or_nothing(fit: Fit, *, afresh: bool) -> Fit:
         if afresh:
             _forget(self)
         try:
-            return fit(self, *args, **kwargs)
+            with one_blas_thread():
+                return fit(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
 from hullrank.problem.charges import Charge
 from hullrank.problem.pair_sets import EPSILON, Floats, Ints, ListedPairs, PairsAt, Ramp, Smooth
@@ -54,6 +55,16 @@ class AllPairs:
 
     def sample(self, size: int, seed: int) -> tuple[Ints, "AllPairs"] | None:
         """About ``size`` random rows: whole queries where these are small, else single rows."""
+        if (size, seed) not in self._samples:
+            self._samples[size, seed] = self._draw_rows(size, seed)
+        return self._samples[size, seed]
+
+    @cached_property
+    def _samples(self) -> dict[tuple[int, int], tuple[Ints, "AllPairs"] | None]:
+        """Samples that were drawn, by size and seed: every Newton step asks for the same one."""
+        return {}
+
+    def _draw_rows(self, size: int, seed: int) -> tuple[Ints, "AllPairs"] | None:
         m, n_queries = len(self.rank), len(self.starts) - 1
         if size >= m:
             return None
@@ -120,7 +131,7 @@ def comparable(
     """
     rows = np.flatnonzero(weights > 0)
     while len(rows):
-        codes = np.unique(query[rows], return_inverse=True)[1].astype(np.int64)
+        codes = unique_inverse(query[rows])[1]
         pairs = AllPairs(ranks_within(targets[rows], codes), codes, weights[rows])
         has_pair = pairs.n_ranks > 1
         if has_pair.all():
@@ -139,6 +150,7 @@ class _SortedAt:
         self.rank = pairs.small_rank[self.order]
         self.weights = pairs.weights[self.order]
         self.tree = _levels(int(pairs.n_ranks.max()))
+        self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
         sizes = np.diff(pairs.starts)
         means = np.add.reduceat(self.scores, pairs.starts[:-1]) / sizes
         # differences do not care about a shift, rounding errors do
@@ -176,6 +188,7 @@ class _SortedAt:
         The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
         """
         lower, higher = self._partner_sums(margin, self.centred)
+        self.partners[margin] = lower[0] + higher[0]
         below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
         coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
         total = float(below.sum())
@@ -218,8 +231,10 @@ class _SortedAt:
         offsets, size = self.tree
         counters = np.empty((size, rows.shape[1]))
         for margin, sign in ((high, 1.0), (low, -1.0)) if low > -np.inf else ((high, 1.0),):
-            lower, higher = self._partner_sums(margin, self.weights)
-            degree += sign * self.weights * (lower[0] + higher[0])
+            if margin not in self.partners:
+                lower, higher = self._partner_sums(margin, self.weights)
+                self.partners[margin] = lower[0] + higher[0]
+            degree += sign * self.weights * self.partners[margin]
             ordered = self.scores, self.scores + margin, self.rank, self.pairs.starts, self.pairs.n_ranks
             lower_row_sums(*ordered, sign * self.weights, rows, offsets, counters, below)
         below *= -2 * self.weights[:, None]

@@ -14,12 +14,12 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr, expit
 
 from hullrank.exceptions import HullrankError
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +64,30 @@ def _step(v: Floats) -> Floats:
 
 def _softplus(v: Floats) -> Floats:
     """log(1 + exp(v)) without overflow; half the time of ``np.logaddexp``."""
-    out = np.exp(-np.abs(v))
+    out = np.abs(v)
+    np.negative(out, out=out)
+    np.exp(out, out=out)
     np.log1p(out, out=out)
     out += np.maximum(v, 0.0)
+    return out
+
+
+def _sigmoid(v: Floats) -> Floats:
+    """1 / (1 + exp(-v)); exp(-v) = inf gives 0, as it should. A tenth of the time of SciPy's expit."""
+    out = np.negative(v)
+    with np.errstate(over="ignore"):
+        np.exp(out, out=out)
+    out += 1.0
+    return np.divide(1.0, out, out=out)
+
+
+def _negative_entropy(a: Floats) -> Floats:
+    """a log a + (1 - a) log(1 - a) for 0 <= a <= 1, with 0 log 0 = 0."""
+    rest = 1.0 - a
+    out = np.log(np.maximum(a, _TINY))
+    out *= a
+    rest *= np.log(np.maximum(rest, _TINY))
+    out += rest
     return out
 
 
@@ -84,8 +105,8 @@ Charge.HARD = Charge(
 )  # fmt: skip
 Charge.LOGISTIC = Charge(
     "logistic", 3, 0.0,
-    value=_softplus, derivative=expit, curvature=lambda v: expit(v) * expit(-v),
-    conjugate=lambda a: -entr(a) - entr(1 - a), largest=1.0, smooth=True,
+    value=_softplus, derivative=_sigmoid, curvature=lambda v: _sigmoid(v) * _sigmoid(-v),
+    conjugate=_negative_entropy, largest=1.0, smooth=True,
 )  # fmt: skip
 
 _BY_NAME = {c.name: c for c in (Charge.HINGE, Charge.SQUARED_HINGE, Charge.HARD, Charge.LOGISTIC)}

@@ -40,6 +40,7 @@ Ints = NDArray[np.int64]
 Build = TypeVar("Build", bound=Callable[..., Any])
 _FEW = 20  # order constraints that are gone through faster than tested all at once
 FEW_CLASSES = 64  # classes up to which problems are remembered
+MOST_ROWS = 3_000_000  # of samples that pay at many thresholds each; an interior-point step goes through all of them
 DENSE_INCIDENCE = 20_000  # entries up to which the incidence matrix is kept dense
 
 
@@ -264,6 +265,12 @@ def fixed_margin_problem(
     margin (logistic) has 0 in place of 1.
     """
     charge = priced_charge(loss, C)
+    if thresholds == "all" and n_classes * (n_classes - 1) > MOST_ROWS:
+        raise HullrankError(
+            f"thresholds='all' gives every sample a row at each of {n_classes - 1} thresholds, {n_classes} classes at "
+            f"least {n_classes * (n_classes - 1)} rows (at most {MOST_ROWS}); use thresholds='immediate' or fewer "
+            "classes"
+        )
     if thresholds == "all":
         j, k = np.divmod(np.arange((n_classes - 1) * n_classes), n_classes)
         return _problem(k, np.where(k > j, 1.0, -1.0), j, charge.margin, C, charge)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.intervals import IntervalProblem
+from hullrank.exceptions import HullrankError
+from hullrank.problem.intervals import MOST_ROWS, IntervalProblem
 
+ROWS_A_SAMPLE = 50  # up to which any number of rows is taken: then X is most of the memory
 START, LENGTH, GROUP, PARTNER, ROW, PARTNER_ROW, SLACK = range(7)
 
 
@@ -80,6 +82,12 @@ class RowLayout:
 def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDArray[np.float64]) -> RowLayout:
     """The layout for class-sorted samples with class c at ``starts[c]:starts[c + 1]``; costs are C times weights."""
     home = problem.group_class[problem.bundles[:, 0]]
+    n_rows, m = int(np.diff(starts)[problem.group_class].sum()), len(weights)
+    if n_rows > max(MOST_ROWS, ROWS_A_SAMPLE * m):
+        raise HullrankError(
+            f"every one of {m} samples pays at about {n_rows // m} thresholds, which makes {n_rows} rows (at most "
+            f"{MOST_ROWS}); use thresholds='immediate' or slack='sample', fewer classes, or fewer edges"
+        )
     table, first_rows = bundle_table(problem, starts[home], np.diff(starts)[home])
     samples = concatenated_ranges(table[:, START], table[:, LENGTH])
     return RowLayout(table, first_rows, samples, problem.cost * weights[samples], len(weights))

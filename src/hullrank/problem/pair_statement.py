@@ -81,22 +81,23 @@ class PairStatement:
     def objective(self, point: Point, scores: Floats | None = None) -> float:
         """The objective of a point."""
         s = self.scores(point) if scores is None else scores
-        return self._objective(point, s, self.problem.charged(self.pairs.at(s), 1.0))
+        return self._objective(point, s, self.problem.exact_charge(self.problem.charged(self.pairs.at(s), 1.0)))
 
-    def _objective(self, point: Point, s: Floats, charge: PairCharge) -> float:
-        """The same, from the charge of the pairs (smoothed over any window)."""
+    def _objective(self, point: Point, s: Floats, charged: float) -> float:
+        """The same, from the charge of the pairs."""
         if self.signs is not None and not self.signs.allow(point.coef):
             return float("inf")
         penalty = Penalty.L2.of(point.coef) if self.space is None else self.space.penalty(Penalty.L2, point.coef, s)
-        return penalty + self.problem.exact_charge(charge)
+        return penalty + charged
 
     def grade(self, point: Point, evidence: Window | Floats, scores: Floats | None = None) -> Grade:
         """Objective of the point, and the lower bound that the evidence proves: a `Window`, or one multiplier for each
         of the listed pairs."""
         s = self.scores(point)
         here = self.problem.charged(self.pairs.at(s), evidence.width if isinstance(evidence, Window) else 1.0)
-        primal = self._objective(point, s, here)
-        dual, beta = self._dual(point, evidence, s, here)
+        charged = self.problem.exact_charge(here)
+        primal = self._objective(point, s, charged)
+        dual, beta = self._dual(point, evidence, s, here, charged)
         noise = EPSILON * abs(primal) + self._rounding(point, s, primal)
         if self.space is not None:
             noise += self.space.rounding(point.coef)
@@ -111,7 +112,7 @@ class PairStatement:
         score."""
         s = self.scores(point)
         here = self.problem.charged(self.pairs.at(s), evidence.width if isinstance(evidence, Window) else 1.0)
-        return -self.problem.rows.adjoint(self._dual(point, evidence, s, here)[1])
+        return -self.problem.rows.adjoint(self._dual(point, evidence, s, here, self.problem.exact_charge(here))[1])
 
     def _rounding(self, point: Point, s: Floats, primal: float) -> float:
         """What the last digits of the scores may add to the charge: a pair at its kink begins to pay."""
@@ -133,10 +134,15 @@ class PairStatement:
     def _view(self) -> ArrayRows:
         return centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0]))
 
-    def _dual(self, point: Point, evidence: Window | Floats, s: Floats, here: PairCharge) -> tuple[float, Floats]:
-        """The dual objective at the multipliers, and these summed by sample; ``here`` is the charge at the point."""
+    def _dual(
+        self, point: Point, evidence: Window | Floats, s: Floats, here: PairCharge, charged: float
+    ) -> tuple[float, Floats]:
+        """The dual objective at the multipliers, and these summed by sample.
+
+        ``here`` is the charge at the point, smoothed over the window, and ``charged`` the same without smoothing.
+        """
         if isinstance(evidence, Window):
-            return self._dual_of_window(point, evidence, s, here)
+            return self._dual_of_window(point, evidence, s, here, charged)
         assert isinstance(self.pairs, ListedPairs)
         limit = self.C * self.pairs.weights
         alpha = np.clip(evidence, 0.0, limit * self.charge.largest)
@@ -144,7 +150,9 @@ class PairStatement:
         coef = self.pairs.by_sample(alpha)
         return gain - self._dual_penalty(coef, point, s), coef
 
-    def _dual_of_window(self, point: Point, evidence: Window, s: Floats, here: PairCharge) -> tuple[float, Floats]:
+    def _dual_of_window(
+        self, point: Point, evidence: Window, s: Floats, here: PairCharge, charged: float
+    ) -> tuple[float, Floats]:
         """The dual objective at the multipliers of the window: the objective there, less the gap (``pair_bounds``).
 
         With signs the gap is 1/2 |w - v|^2 + w.(v - u) plus complementarity, v the allowed weights nearest to u.
@@ -155,6 +163,7 @@ class PairStatement:
             point = point if evidence.coef is None else Point(evidence.coef)
             s = self.scores(point)
             charge = problem.charged(self.pairs.at(s), evidence.width)
+            charged = problem.exact_charge(charge)
         if self.space is None or self.space.has_coordinates:
             w = point.coef if self.space is None else self.space.weights(point.coef)
             pull = -problem.rows.adjoint(charge.coef)
@@ -169,7 +178,7 @@ class PairStatement:
             distance = float(difference @ self.space.scores(difference)) + self.space.rounding(difference)
             apart, forbidden = max(distance, 0.0) ** 0.5, 0.0
         rounding = EPSILON * float(np.abs(charge.coef) @ np.abs(s - s.mean()))
-        primal, length = 0.5 * square + problem.exact_charge(charge), apart + charge.noise
+        primal, length = 0.5 * square + charged, apart + charge.noise
         return primal - 0.5 * length * length - forbidden - charge.complementarity - rounding, charge.coef
 
     def _dual_penalty(self, coef: Floats, point: Point, s: Floats) -> float:

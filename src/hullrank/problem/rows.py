@@ -285,7 +285,8 @@ def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRow
     total = weights.sum()
     mean = weights @ Y / total
     Y -= mean
-    spread = (float(np.einsum("ij,ij,i", Y, Y, weights)) / total) ** 0.5
+    np.multiply(Y, Y, out=Y)
+    spread = (float((weights @ Y).sum()) / total) ** 0.5
     if spread <= 8 * np.finfo(np.float64).eps * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
         spread = 0.0
     return ArrayRows(X, pick, mean, spread or 1.0, spread)

@@ -7,11 +7,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.linalg import splu
 
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.solvers._conjugate_gradients import conjugate_gradients
 
 Floats = NDArray[np.float64]
+WIDE_BAND = 64  # diagonals beyond which thresholds are eliminated in an order that keeps their matrix sparse
 DENSE_LIMIT = 3000  # more columns than this are left to conjugate gradients
 
 
@@ -72,13 +74,15 @@ class BandedSystem:
     """[H, -B; -B', T] (dw, dtheta) = (r_w, r_theta), with T = E'DE + G'D_tG over the thresholds.
 
     T couples only thresholds that share a slack or an order constraint, so that it is banded after a permutation that
-    keeps neighbours together. The rest, H - B T^-1 B' bordered by rho, is factored densely, or, where ``factor`` is
+    keeps neighbours together; where one has many neighbours (a star), a sparse factor takes the place of the band. The
+    rest, H - B T^-1 B' bordered by rho, is factored densely, or, where ``factor`` is
     given a product v -> H v instead of a matrix, solved by conjugate gradients.
     """
 
     def __init__(self, problem: IntervalProblem) -> None:
         self.problem = problem
         self._solve_schur: Callable[[Floats], Floats]
+        self._solve_thresholds: Callable[[Floats], Floats]
         q = self.n_thresholds = problem.n_thresholds
         self.paired = problem.bundles[:, 1] >= 0
         self.inner = (problem.up < q) & (problem.low >= 0)
@@ -89,7 +93,9 @@ class BandedSystem:
         self.place = _close_neighbours(i, j, q)
         self.bandwidth = int(np.abs(self.place[i] - self.place[j]).max(initial=0))
         own = problem.threshold
-        self.cells = np.concatenate([self._cell(own, own), self._cell(i, j), self._cell(up, up), self._cell(low, low)])
+        self.is_wide = self.bandwidth > WIDE_BAND
+        self.lines, self.columns = np.concatenate([own, i, up, low]), np.concatenate([own, j, up, low])
+        self.cells = self._cell(self.lines, self.columns)
 
     def _cell(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
         """Position of entry (i, j) in LAPACK's lower band storage."""
@@ -112,11 +118,7 @@ class BandedSystem:
         group_weight, order_weight = weight[: problem.n_groups], weight[problem.n_groups :]
         inner = order_weight[self.inner]
         entries = np.concatenate([group_weight, pair_weight[self.paired], -inner, inner, inner])
-        band = np.bincount(self.cells, entries, (self.bandwidth + 1) * q).reshape(self.bandwidth + 1, q)
-        band[0] += 1e-15 * band[0] + 1e-300
-        self.band, failed = lapack.dpbtrf(band, lower=1)
-        if failed:
-            raise SingularSystemError("thresholds")
+        self._factor_thresholds(entries)
         B = np.empty((q, n + problem.has_rho))
         B[self.place, :n] = problem.sum_by_threshold(group_rows)
         border, corner = np.empty(0), 0.0
@@ -124,11 +126,34 @@ class BandedSystem:
             border = -problem.sign @ group_rows
             corner = float(group_weight.sum() + order_weight[problem.up == q].sum())
             B[self.place, n] = -problem.sum_by_threshold(problem.sign * group_weight)
-        self.B, self.solved_B = B, lapack.dpbtrs(self.band, B, lower=1)[0] if B.size else B
+        self.B, self.solved_B = B, self._solve_thresholds(B) if B.size else B
         if callable(H):
             self._prepare_iterations(H, diagonal, border, corner)
         else:
             self._factor_schur(H, border, corner)
+
+    def _factor_thresholds(self, entries: Floats) -> None:
+        """Factor T, whose entries stand at ``lines`` and ``columns``: by band, or sparse where that is wide."""
+        q = self.n_thresholds
+        if not self.is_wide:
+            band = np.bincount(self.cells, entries, (self.bandwidth + 1) * q).reshape(self.bandwidth + 1, q)
+            band[0] += 1e-15 * band[0] + 1e-300
+            band, failed = lapack.dpbtrf(band, lower=1)
+            if failed:
+                raise SingularSystemError("thresholds")
+            self._solve_thresholds = lambda right: lapack.dpbtrs(band, right, lower=1)[0]
+            return
+        i, j = self.place[self.lines], self.place[self.columns]
+        inner = i != j
+        T = sp.csc_array(
+            (np.append(entries, entries[inner]), (np.append(i, j[inner]), np.append(j, i[inner]))), shape=(q, q)
+        )
+        T.setdiag(T.diagonal() * (1 + 1e-15) + 1e-300)
+        try:
+            factor = splu(T, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        except RuntimeError as error:
+            raise SingularSystemError("thresholds") from error
+        self._solve_thresholds = factor.solve
 
     def _factor_schur(self, H: Floats, border: Floats, corner: float) -> None:
         n = len(H)
@@ -173,7 +198,7 @@ class BandedSystem:
         q, n = self.n_thresholds, len(rw)
         permuted = np.empty(q)
         permuted[self.place] = rtheta[:q]
-        half = lapack.dpbtrs(self.band, permuted, lower=1)[0] if q else permuted
+        half = self._solve_thresholds(permuted) if q else permuted
         right = np.concatenate([rw, rtheta[q:]]) + self.B.T @ half
         x = self._solve_schur(right) if len(right) else right
         return x[:n], np.concatenate([(half + self.solved_B @ x)[self.place], x[n:]])

@@ -1,6 +1,6 @@
 """The pass of Newton's method over the rows of a problem; arrays only (see ``RowLayout.table``)."""
 
-from math import exp, log1p
+from math import exp, log
 from typing import Any
 
 from hullrank._jit import njit
@@ -10,14 +10,17 @@ Array = Any
 
 @njit(error_model="numpy")
 def model_rows(
-    table: Array, groups: Array, charge: int, cost: Array, s: Array, cross: Array, per_sample: Array, per_group: Array
-) -> Any:
+    table: Array, groups: Array, charge: int, cost: Array, s: Array, a: Array, cross: Array, per_sample: Array,
+    per_group: Array,
+) -> Any:  # fmt: skip
     """The quadratic model 1/2 d v^2 + e v of the charge at the violations v = o - sign * s of all rows.
 
     groups = (sign, o). The charge is cost * log(1 + exp(v)), or the squared hinge (1), whose model has no e. Fills
-    cross[r] = d, per_sample = (sums of d, sums of sign * e) and per_group = (sums of d, sums of e); returns the total
-    charge, and how many rows began or ceased to pay since the last call (all rows of a smooth charge). Rows do not
-    share slacks, so rows and slacks are in the same order.
+    a[r] = the derivative over the cost, cross[r] = d, per_sample = (sums of d, sums of sign * e) and per_group = (sums
+    of d, sums of e); returns the total charge, and how many rows began or ceased to pay since the last call (all rows
+    of a smooth charge). Rows do not share slacks, so rows and slacks are in the same order. A logarithm takes longer
+    than all the rest, so the factors 1 + exp(-|v|) of rows of equal cost are multiplied, as long as their product stays
+    far below the largest number, and then share one.
     """
     for k in range(per_sample.shape[1]):
         per_sample[0, k] = 0.0
@@ -27,10 +30,12 @@ def model_rows(
         start, length, g, row = table[b, 0], table[b, 1], table[b, 2], table[b, 4]
         sign, o = groups[0, g], groups[1, g]
         sum_d, sum_e = 0.0, 0.0
+        shared, product = 0.0, 1.0
         for i in range(length):
             c, k = cost[row + i], start + i
             v = o - sign * s[k]
             if charge == 1:
+                a[row + i] = 2.0 * v if v > 0.0 else 0.0
                 d, e = 2.0 * c if v > 0.0 else 0.0, 0.0
                 total += c * v * v if v > 0.0 else 0.0
                 changed += (d > 0.0) != (cross[row + i] > 0.0)
@@ -38,14 +43,20 @@ def model_rows(
                 small = exp(-abs(v))
                 share = 1.0 / (1.0 + small)
                 d = c * small * share * share
-                e = c * (share if v > 0.0 else small * share) - d * v
-                total += c * (max(v, 0.0) + log1p(small))
+                a[row + i] = share if v > 0.0 else small * share
+                e = c * a[row + i] - d * v
+                total += c * max(v, 0.0)
+                if c != shared or product > 1e200:
+                    total += shared * log(product)
+                    shared, product = c, 1.0
+                product *= 1.0 + small
                 changed += 1
             cross[row + i] = d
             per_sample[0, k] += d
             per_sample[1, k] += sign * e
             sum_d += d
             sum_e += e
+        total += shared * log(product)
         per_group[0, g] = sum_d
         per_group[1, g] = sum_e
     return total, changed

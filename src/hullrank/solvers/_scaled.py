@@ -1,6 +1,7 @@
 """Interval problems on scaled rows, samples of them, and the record of the best certified point."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows
+from hullrank.problem.rows import ArrayRows, GroupSums
 from hullrank.problem.sampling import drawn_positions
 from hullrank.problem.statement import Point, Size
 from hullrank.solvers.interior_point import Iterate
@@ -52,13 +53,18 @@ class ScaledProblem:
         """Samples, columns and classes."""
         return Size(len(self.prices), self.rows.n_features, len(self.starts) - 1)
 
+    @cached_property
+    def group_sums(self) -> GroupSums:
+        """The map from values per row to sums of values times the row's sample, by group."""
+        return self.rows.group_sums(self.layout)
+
     @property
     def is_sparse(self) -> bool:
         """Whether the rows are sparse."""
         return sp.issparse(self.rows.X)
 
-    def certify(self, point: Iterate, scores: Floats | None = None) -> CertifiedPoint:
-        """Grade a point."""
+    def certify(self, point: Iterate, scores: Floats | None = None, lost: float | None = None) -> CertifiedPoint:
+        """Grade a point; ``lost`` is the total charge of its rows, if it is known."""
         penalty = self.problem.penalty
         return certify_intervals(
             self.problem,
@@ -69,6 +75,7 @@ class ScaledProblem:
             point.theta,
             point.multipliers,
             point.order_multipliers,
+            lost=lost,
         )
 
     def copied(self) -> "ScaledProblem":
@@ -163,8 +170,8 @@ class Best:
         self.point: Iterate | None = None
         self.certified: CertifiedPoint | None = None
 
-    def __call__(self, point: Iterate, scores: Floats | None = None) -> bool:
-        certified = self.scaled.certify(point, scores)
+    def __call__(self, point: Iterate, scores: Floats | None = None, lost: float | None = None) -> bool:
+        certified = self.scaled.certify(point, scores, lost)
         if self.certified is None or certified.relative_gap < self.certified.relative_gap:
             self.point, self.certified = replace(point, w=point.w.copy()), certified
         return certified.relative_gap <= self.tol

@@ -34,6 +34,7 @@ from hullrank.solvers.newton import quadratic_minimum
 Floats = NDArray[np.float64]
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
 NARROWER = 8.0  # by how much a window shrinks from round to round
+NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
 WIDER = 64.0  # and by how much it grows where rows were settled wrongly
 MOST_FAILURES = 3  # after so many of them all rows are near their kink
 MOST_ROUNDS = 16
@@ -220,7 +221,7 @@ class _Search:
             return _Round(now.iterate, now.width * (1.0 if np.isinf(now.expected) else 2.0), found.n_near)
         if np.isinf(now.width):
             return _Round(iterate, settling_width(self.statement, iterate), found.n_near / NARROWER)
-        narrower = NARROWER
+        narrower = NARROWER_IN_MEMORY if self.statement.cheap else NARROWER
         if not (found.window.fetch or self.statement.cheap):  # fetch next as many rows as there is room for
             narrower = float(np.clip(found.n_near / self.statement.room, 2.0, NARROWER))
         return _Round(iterate, now.width / narrower, found.n_near / narrower)

@@ -23,6 +23,7 @@ from hullrank.solvers.threshold_centres import centred_thresholds
 
 Floats = NDArray[np.float64]
 FEW_ROWS = 500  # of sparse rows: a matrix of all pairs of them is factored fast
+MANY_ROWS_A_CLASS = 20  # per order constraint, below which classes are small
 MOST_GROUP_SUMS = 50_000_000  # numbers in the sums of all groups' rows
 _INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that nothing separates the classes
 
@@ -148,8 +149,12 @@ def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:
 
 
 def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
-    if statement.problem.charge is Charge.SQUARED_HINGE and statement.size.n_samples <= DENSE_LIMIT:
+    size = statement.size
+    if statement.problem.charge is Charge.SQUARED_HINGE and size.n_samples <= DENSE_LIMIT:
         return "few rows are solved faster by the interior-point method"
+    crowded = MANY_ROWS_A_CLASS * len(statement.problem.up) > size.n_samples
+    if statement.problem.charge is Charge.SQUARED_HINGE and crowded:
+        return "order constraints of many small classes bind, so that each step would be an interior-point solve"
     return _group_limits(statement)
 
 

@@ -12,7 +12,6 @@ from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.kernels import Gram
-from hullrank.problem.layout import lay_out
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._smo_state import indefinite
 from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
@@ -65,7 +64,7 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
     if isinstance(start, Point):
         start = start_from_solution(problem, samples, start.coef, start.thresholds, space.gram)
     result = solve_by_smo(
-        problem, lay_out(problem, samples.starts, samples.weights[order]), space.gram.take(order, compiled=True),
+        problem, statement.layout, space.gram.take(order, compiled=True),
         tol=options.tol, max_iter=options.max_iter, cache_size=options.cache_size, start=start, verbose=options.verbose,
     )  # fmt: skip
     coef, scores = np.empty(len(order)), np.empty(len(order))

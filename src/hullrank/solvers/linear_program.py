@@ -66,10 +66,15 @@ class LinearProgram:
 
 
 def solve_lp(
-    c: Floats, A: Any, row_lower: Floats, row_upper: Floats, col_lower: Floats, col_upper: Floats
-) -> ProgramSolution:
-    """Solve the linear program by the simplex method; A is dense or sparse."""
-    return GrowingProgram(LinearProgram(c, A, row_lower, row_upper, col_lower, col_upper)).solve()
+    c: Floats, A: Any, row_lower: Floats, row_upper: Floats, col_lower: Floats, col_upper: Floats, *,
+    presolve: bool = True,
+) -> ProgramSolution:  # fmt: skip
+    """Solve the linear program by the simplex method; A is dense or sparse.
+
+    Where A has few rows and no zeros, ``presolve`` finds nothing and takes as long as the simplex method.
+    """
+    program = LinearProgram(c, A, row_lower, row_upper, col_lower, col_upper)
+    return GrowingProgram(program, presolve=presolve).solve()
 
 
 def solve_mip(
@@ -95,8 +100,10 @@ class Basis(NamedTuple):
 class GrowingProgram:
     """A linear program that grows by rows; every solve starts from the last basis."""
 
-    def __init__(self, program: LinearProgram) -> None:
+    def __init__(self, program: LinearProgram, *, presolve: bool = True) -> None:
         self._highs = _highs()
+        if not presolve:
+            self._highs.setOptionValue("presolve", "off")
         self._highs.passModel(_model(program))
 
     def add_rows(self, A: Any, row_lower: Floats, row_upper: Floats) -> None:

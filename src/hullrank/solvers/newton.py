@@ -6,7 +6,6 @@ ends in finitely many steps.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,8 @@ from hullrank.problem.certificate import CertifiedPoint, Status
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout, bundle_table
 from hullrank.problem.rows import ArrayRows
-from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
+from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
+from hullrank.solvers._quadratic_minimum import active_set_minimum
 from hullrank.solvers._scaled import Best, ScaledProblem
 from hullrank.solvers.interior_point import Iterate, Settled, interior_point
 
@@ -48,24 +48,19 @@ class RowModels:
 
         self.loops, self.scaled = _newton_loops, scaled
         layout = scaled.layout
-        self.cross = np.zeros(layout.n_rows)
+        self.multipliers, self.cross = np.zeros((2, layout.n_rows))
         self.per_sample, self.per_group = np.empty((2, layout.n_samples)), np.zeros((2, scaled.problem.n_groups))
 
     def at(self, s: Floats, theta: Floats) -> RowModel:
-        """The model at scores and thresholds."""
+        """The model at scores and thresholds; ``multipliers`` are then those of all rows there."""
         problem, layout = self.scaled.problem, self.scaled.layout
         groups = np.stack([problem.sign, problem.offsets(theta)])
         total, changed = self.loops.model_rows(
-            layout.table, groups, problem.charge.code, layout.cost, s, self.cross, self.per_sample, self.per_group
-        )
+            layout.table, groups, problem.charge.code, layout.cost, s, self.multipliers, self.cross, self.per_sample,
+            self.per_group,
+        )  # fmt: skip
         push = (self.per_sample[1].copy(), self.per_group[1].copy()) if problem.charge.smooth else None
         return RowModel(total, changed, self.per_sample[0], self.per_group[0].copy(), self.cross, push)
-
-    def multipliers(self, s: Floats, theta: Floats) -> Floats:
-        """Multipliers of all rows: the derivative of the charge."""
-        layout, problem = self.scaled.layout, self.scaled.problem
-        violation = layout.spread(problem.offsets(theta)) - layout.spread(problem.sign) * s[layout.row_sample]
-        return problem.charge.derivative(violation)
 
 
 def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, best: Best | None = None) -> Iterate:
@@ -101,9 +96,11 @@ def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, bes
             w, theta, s = w + step * dw, theta + step * dtheta, s + step * ds
             near = tol if paying.push is None else tol**0.5  # a smooth charge converges quadratically
             still = paying.changed <= 1e-3 * scaled.layout.n_slacks or before - value <= near * abs(value)
-            if best is not None and still and best(Iterate(w, theta, models.multipliers(s, theta), t, iteration), s):
-                status = Status.CONVERGED
-                break
+            if best is not None and still:
+                point = Iterate(w, theta, models.multipliers.copy(), t, iteration)
+                if best(point, s, paying.charge):
+                    status = Status.CONVERGED
+                    break
             if before - value <= (tol if best is None else 1e-15) * abs(value):
                 status = Status.STALLED
                 break
@@ -111,14 +108,14 @@ def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, bes
         status = Status.STALLED
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    return Iterate(w, theta, models.multipliers(s, theta), t, iteration + 1, status)
+    return Iterate(w, theta, models.multipliers, t, iteration + 1, status)
 
 
 def quadratic_terms(scaled: ScaledProblem, paying: RowModel) -> Settled:
     """The model of the rows as a quadratic in (w, theta), where v = offset + sign * (theta - s)."""
     problem, rows = scaled.problem, scaled.rows
     operator = rows.gram_operator(paying.row_weight.copy())
-    group_rows = rows.group_sums(scaled.layout)(paying.cross)
+    group_rows = scaled.group_sums(paying.cross)
     linear_w = -(problem.sign * problem.offset) @ group_rows
     linear_theta = problem.flow(paying.group_weight * problem.offset)
     if paying.push is not None:
@@ -138,31 +135,12 @@ def _model_minimum(scaled: ScaledProblem, paying: RowModel, point: Iterate, noth
 
 
 def quadratic_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, nothing: RowLayout) -> Iterate:
-    """The minimum of the penalty and a quadratic in (w, theta) under the order constraints, where these bind."""
-    if not problem.l1 and (len(problem.up) == 0 or np.all(problem.order_gaps(point.theta) > problem.gap)):
-        free = _free_minimum(problem, terms, point)
-        if np.all(problem.order_gaps(free.theta) >= problem.gap):
-            return free
+    """The minimum of the penalty and a quadratic in (w, theta) under the order constraints."""
+    found = active_set_minimum(problem, terms, point)
+    if found is not None:
+        return found
     empty = ArrayRows(np.empty((0, len(point.w))))
     return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3, balance=1e-12)
-
-
-def _free_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate:
-    """The minimum of the quadratic model, one Newton step away."""
-    w, theta, n = point.w, point.theta, len(point.w)
-    system: Any = newton_system(problem, n)
-    weight = terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0)
-    B, T = problem.sum_by_threshold(terms.group_rows), problem.sum_by_threshold(weight)
-    rw = -(w + terms.H @ w - theta @ B + terms.linear_w)
-    rtheta = -(T * theta - B @ w + terms.linear_theta)
-    nobody, weight = np.zeros(len(problem.bundles)), np.append(weight, np.zeros(len(problem.up)))
-    if n <= DENSE_LIMIT:
-        system.factor(terms.H + np.eye(n), terms.group_rows, weight, nobody)
-    else:
-        diagonal = terms.H.diagonal() + 1.0
-        system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, nobody, diagonal)
-    dw, dtheta = system.solve(rw, rtheta)
-    return Iterate(w + dw, theta + dtheta, np.empty(0), np.zeros(len(problem.up)))
 
 
 def _no_rows(scaled: ScaledProblem) -> RowLayout:
@@ -185,6 +163,7 @@ def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[I
     for size in sizes:
         point = newton(scaled.sampled(size, rng), point, 1e-4, max_iter)
         if point.status is Status.INTERRUPTED:
-            multipliers = RowModels(whole).multipliers(whole.rows.scores(point.w), point.theta)
-            return best.result(replace(point, multipliers=multipliers))
+            models = RowModels(whole)
+            models.at(whole.rows.scores(point.w), point.theta)
+            return best.result(replace(point, multipliers=models.multipliers))
     return best.result(newton(whole, point, tol, max_iter, best))

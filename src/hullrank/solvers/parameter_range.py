@@ -70,7 +70,7 @@ def _largest_drive(
     c = np.zeros(flow.shape[1])
     c[0] = -1.0
     upper = np.append(np.inf, limits / unit)
-    answer = solve_lp(c, flow.tocsc(), low, high, np.zeros(len(c)), upper)
+    answer = solve_lp(c, flow.tocsc(), low, high, np.zeros(len(c)), upper, presolve=False)
     return max(0.0, float(unit * answer.x[0])) if len(answer.x) else 0.0
 
 

@@ -1,9 +1,9 @@
 """The one way from a statement to a solution; each kind of statement registers its own.
 
-Linear solvers multiply in blocks that fit the cache, for which more than one BLAS thread costs more than it saves.
+BLAS runs on one thread: solvers multiply small matrices, or blocks that fit the cache, for which waking other threads
+costs more than they save, and beside other work many times more.
 """
 
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
@@ -42,7 +42,8 @@ def _(statement: IntervalStatement, options: Options, start: Any = None) -> Solu
             return solve_intervals(statement, options, start=start)
     from hullrank.solvers.kernel_intervals import solve_kernel_intervals
 
-    return solve_kernel_intervals(statement, options, start=start)
+    with one_blas_thread():
+        return solve_kernel_intervals(statement, options, start=start)
 
 
 @solve_stated.register
@@ -51,7 +52,7 @@ def _(statement: PairStatement, options: Options, start: Any = None) -> Solution
         return _solve_signed(statement, options, start)
     from hullrank.solvers.pairs_newton import solve_pairs
 
-    with one_blas_thread() if statement.space is None else nullcontext():  # a kernel matrix is factored by all threads
+    with one_blas_thread():
         return solve_pairs(statement, options, start=start)
 
 

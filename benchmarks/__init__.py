@@ -1,0 +1,1 @@
+"""Speed as ratios against named peers and against the floor: ``python -m benchmarks [--quick]``."""

@@ -1,0 +1,228 @@
+"""Thresholds that depend on a few features, where one direction is not enough for all of them."""
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from hullrank._sklearn import Interval, StrOptions
+from hullrank.data import Labels, check_rows, check_target, check_weights, encode_labels
+from hullrank.exceptions import HullrankError, LabelError
+from hullrank.metrics.brant import proportional_odds_test
+from hullrank.models.base import fitting
+from hullrank.models.margins import FixedMarginClassifier
+
+Floats = NDArray[np.float64]
+
+
+class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Ordinal classifier in which a few features may count differently at every threshold (partial proportional odds).
+
+    One direction w for all thresholds says that a feature that tells the lowest classes apart tells the highest apart
+    just so. Here the question "above class j?" has the score w.x + v_j.x_S - b_j, where S are the features for which a
+    test (Brant 1990) says that one direction is not enough. All questions are one problem,
+
+        1/2 |w|^2 + 1/2 sum_j |v_j|^2 + C sum over samples and thresholds of charge(1 -+ score),
+
+    stated as that of `FixedMarginClassifier` with one group of rows for every threshold, and certified as such. Without
+    such features it is `FixedMarginClassifier(thresholds="all")`.
+
+    Parameters
+    ----------
+    estimator : FixedMarginClassifier, default=None
+        C, loss, classes, class_weight, tol and so on; linear. None is one with its defaults.
+    features : "auto" or array-like of int, default="auto"
+        Numbers of the features that may count differently; "auto" tests all columns.
+    level : float, default=0.05
+        Probability of freeing any feature that need not be (Holm's correction over the columns).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (n_features,)
+        w.
+    departures_ : ndarray of shape (n_classes - 1, n_free)
+        v_j for the features ``features_``.
+    features_ : ndarray of shape (n_free,)
+    p_values_ : ndarray of shape (n_features,)
+        Of Brant's test, for every column.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        b_j.
+    certificate_ : Certificate
+    estimator_ : FixedMarginClassifier
+        Fitted to the rows of all questions.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    References
+    ----------
+    R. Brant: Assessing proportionality in the proportional odds model. Biometrics 46, 1990.
+    B. Peterson, F. E. Harrell: Partial proportional odds models. Applied Statistics 39, 1990.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hullrank import PartialOddsClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(600, 3))
+    >>> low, high = X @ [1, 1, 0] + rng.logistic(size=600) > 0, X @ [1, -1, 0] + rng.logistic(size=600) > 0
+    >>> model = PartialOddsClassifier().fit(X, low.astype(int) + (low & high))  # the second feature turns round
+    >>> bool(1 in model.features_), bool(2 in model.features_)
+    (True, False)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [BaseEstimator, None],
+        "features": [StrOptions({"auto"}), "array-like"],
+        "level": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(self, estimator: Any = None, *, features: Any = "auto", level: float = 0.05) -> None:
+        self.estimator = estimator
+        self.features = features
+        self.level = level
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Test which features need more than one direction, and learn all thresholds as one problem.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Price of each sample's slack.
+
+        Returns
+        -------
+        self : object
+        """
+        inner = FixedMarginClassifier() if self.estimator is None else self.estimator
+        if not isinstance(inner, FixedMarginClassifier) or inner.kernel != "linear" or inner.monotonic_cst is not None:
+            raise HullrankError("estimator must be a linear FixedMarginClassifier without signs of features")
+        rows = check_rows(self, X, reset=True)
+        values = check_target(rows, y, discrete=inner.classes is None)
+        weights = check_weights(sample_weight, rows)
+        rows, kept = (rows.toarray() if sp.issparse(rows) else rows)[weights > 0], weights > 0
+        labels = encode_labels(y, values[kept], inner.classes)
+        if len(labels.classes) < 2:
+            raise LabelError(f"y has only one class, {labels.classes.tolist()[0]!r}; ranking needs two")
+        self.p_values_ = proportional_odds_test(rows, labels.codes)
+        self.features_ = self._freed(rows.shape[1])
+        expanded, above, threshold = self._questions(rows, labels.codes, len(labels.classes) - 1)
+        model = clone(inner).set_params(classes=None, thresholds="immediate", class_weight=None)
+        price = np.tile(weights[kept] * _per_sample(inner.class_weight, labels), len(labels.classes) - 1)
+        self.estimator_ = model.fit(expanded, above, groups=threshold, sample_weight=price)
+        self._store(labels.classes, rows.shape[1])
+        return self
+
+    def _freed(self, n: int) -> NDArray[np.intp]:
+        """Features given, or those that Holm's procedure rejects."""
+        if not isinstance(self.features, str):
+            given = np.unique(np.asarray(self.features, dtype=np.intp))
+            if len(given) and (given.min() < 0 or given.max() >= n):
+                raise HullrankError(f"features are numbers of columns from 0 to {n - 1}, got {given.tolist()}")
+            return given
+        by_size = np.argsort(self.p_values_, kind="stable")
+        limits = self.level / np.arange(n, 0, -1)
+        rejected = np.logical_and.accumulate(self.p_values_[by_size] <= limits)
+        return np.sort(by_size[rejected])
+
+    def _questions(self, X: Floats, codes: NDArray[np.intp], n: int) -> tuple[Any, Any, Any]:
+        """Every sample once for every threshold: its features, those that are free in columns of the threshold."""
+        m, free = len(X), len(self.features_)
+        expanded = np.zeros((n * m, X.shape[1] + n * free))
+        expanded[:, : X.shape[1]] = np.tile(X, (n, 1))
+        for j in range(n):
+            columns = X.shape[1] + j * free
+            expanded[j * m : (j + 1) * m, columns : columns + free] = X[:, self.features_]
+        threshold = np.repeat(np.arange(n), m)
+        return expanded, (np.tile(codes, n) > threshold).astype(np.intp), threshold
+
+    def _store(self, classes: NDArray[Any], n: int) -> None:
+        self.classes_ = classes
+        coef = self.estimator_.coef_
+        self.coef_ = coef[:n]
+        self.departures_ = coef[n:].reshape(len(classes) - 1, len(self.features_))
+        self.thresholds_ = self.estimator_.group_thresholds_[:, 0]
+        self.certificate_ = self.estimator_.certificate_
+
+    def threshold_scores(self, X: Any) -> Floats:
+        """The score of every question "above class j?"; positive says yes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes - 1)
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X)
+        rows = rows.toarray() if sp.issparse(rows) else rows
+        own: Floats = rows[:, self.features_] @ self.departures_.T - self.thresholds_
+        return (rows @ self.coef_)[:, None] + own
+
+    def score_samples(self, X: Any) -> Floats:
+        """The mean score over the thresholds; higher means ranked higher.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        return self.threshold_scores(X).mean(axis=1)
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score (two classes), else one value per class: the sum of the scores of the thresholds below it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        """
+        scores = self.threshold_scores(X)
+        if scores.shape[1] == 1:
+            return scores[:, 0]
+        return np.column_stack([np.zeros(len(scores)), np.cumsum(scores, axis=1)])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of the largest ``decision_function``: above as many thresholds as the row is, where they agree.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        values = self.decision_function(X)
+        return self.classes_[(values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _per_sample(class_weight: Any, labels: Labels) -> Floats:
+    """The weight of every sample's class."""
+    if class_weight is None:
+        return np.ones(len(labels.codes))
+    values = labels.classes[labels.codes]
+    return np.asarray(compute_class_weight(class_weight, classes=labels.classes, y=values))[labels.codes]

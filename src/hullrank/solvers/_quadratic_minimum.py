@@ -1,0 +1,98 @@
+"""The minimum of a quadratic model of the rows in (w, theta) under the order constraints: one Newton step.
+
+Without the constraints it is one linear system with the matrix M over (theta, w). With them,
+
+    (theta, w) = free minimum + M^-1 G't,    t >= 0,    G theta >= gap,    t'(G theta - gap) = 0,
+
+so that the multipliers t of the few order constraints solve a linear complementarity problem with the matrix
+K = G M^-1 G'. The primal-dual active-set method (Hintermüller, Ito and Kunisch 2003) holds some constraints as
+equations, then those that are broken, less those whose multiplier is negative, until nothing changes.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank.problem.intervals import IntervalProblem
+from hullrank.solvers._linear_system import DENSE_LIMIT, newton_system
+from hullrank.solvers.interior_point import Iterate, Settled
+
+Floats = NDArray[np.float64]
+MOST_TURNS = 20  # changes of the active set after which it is left to the interior-point method
+MOST_CONSTRAINTS = 200  # order constraints whose matrix K is formed
+
+
+def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate | None:
+    """The minimum of 1/2 |w|^2 and ``terms``, found from ``point``; None where it takes another method to find it.
+
+    Of homogeneous problems, which a linear term drives, the interior-point method finds more digits.
+    """
+    E = len(problem.up)
+    many = E > MOST_CONSTRAINTS and bool(np.any(problem.order_gaps(point.theta) <= problem.gap))
+    if problem.l1 or problem.homogeneous or many:
+        return None
+    system = _factored(problem, terms, len(point.w))
+    w, theta = _free_minimum(problem, terms, point, system)
+    gaps = problem.order_gaps(theta) - problem.gap
+    if not np.any(gaps < 0):
+        return Iterate(w, theta, np.empty(0), np.zeros(E))
+    if E > MOST_CONSTRAINTS:
+        return None
+    G = -problem.incidence[problem.n_groups :]
+    G = G if isinstance(G, np.ndarray) else G.toarray()
+    steps = [system.solve(np.zeros(len(w)), line) for line in G]  # M^-1 of every line of G
+    K = G @ np.array([dtheta for _, dtheta in steps]).T
+    t = _complementary(K, gaps, point.order_multipliers > 0)
+    if t is None:
+        return None
+    held = np.flatnonzero(t)
+    w = w + sum((t[e] * steps[e][0] for e in held), np.zeros(len(w)))
+    theta = theta + sum((t[e] * steps[e][1] for e in held), np.zeros(len(theta)))
+    return Iterate(w, problem.raise_thresholds(theta), np.empty(0), t)
+
+
+def _factored(problem: IntervalProblem, terms: Settled, n: int) -> Any:
+    """The Newton system with the matrix M."""
+    system: Any = newton_system(problem, n)
+    weight = np.concatenate([_weight(terms), np.zeros(len(problem.up))])
+    nobody = np.zeros(len(problem.bundles))
+    if n <= DENSE_LIMIT:
+        system.factor(terms.H + np.eye(n), terms.group_rows, weight, nobody)
+    else:
+        diagonal = terms.H.diagonal() + 1.0
+        system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, nobody, diagonal)
+    return system
+
+
+def _weight(terms: Settled) -> Floats:
+    """Sums of D per group; a group without any gets a little, so that its threshold stands somewhere."""
+    weight: Floats = terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0)
+    return weight
+
+
+def _free_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, system: Any) -> tuple[Floats, Floats]:
+    """The minimum without order constraints, one Newton step away."""
+    w, theta = point.w, point.theta
+    B, T = problem.sum_by_threshold(terms.group_rows), problem.sum_by_threshold(_weight(terms))
+    rw = -(w + terms.H @ w - theta @ B + terms.linear_w)
+    dw, dtheta = system.solve(rw, -(T * theta - B @ w + terms.linear_theta))
+    return w + dw, theta + dtheta
+
+
+def _complementary(K: Floats, gaps: Floats, held: NDArray[np.bool_]) -> Floats | None:
+    """t >= 0 with gaps + K t >= 0 and one of the two 0 everywhere; None where the active set does not settle."""
+    digits = 1e-12 * float(np.abs(gaps).max(initial=0.0))
+    ridge = 1e-13 * float(K.diagonal().max(initial=0.0)) * np.eye(len(K))  # for constraints that follow from others
+    for _ in range(MOST_TURNS):
+        t = np.zeros(len(gaps))
+        some = np.flatnonzero(held)
+        try:
+            t[some] = np.linalg.solve((K + ridge)[np.ix_(some, some)], -gaps[some])
+        except np.linalg.LinAlgError:  # thresholds that no row weighs on
+            return None
+        now = np.where(held, t > 0, gaps + K @ t < -digits)
+        if np.array_equal(now, held):
+            return t
+        held = now
+    return None

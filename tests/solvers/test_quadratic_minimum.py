@@ -1,0 +1,85 @@
+"""The minimum of a quadratic model under order constraints, against SciPy's SLSQP and the interior-point method."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from hullrank.problem.intervals import fixed_margin_problem, hull_problem
+from hullrank.solvers._quadratic_minimum import _complementary, active_set_minimum
+from hullrank.solvers.interior_point import Iterate, Settled
+
+PROBLEMS = {
+    "fixed": fixed_margin_problem(5, 1.0, loss="logistic"),
+    "hull": hull_problem(4, [(0, 1), (1, 2), (2, 3)], 1.0, loss="squared_hinge"),
+    "diamond": hull_problem(4, [(0, 1), (0, 2), (1, 3), (2, 3)], 1.0, loss="logistic"),
+}
+
+
+def model(problem, seed, n=3, m=40):
+    """A convex quadratic like that of rows: H = sum d xx', group_rows = sum d x, group_weight = sum d, by group."""
+    rng = np.random.default_rng(seed)
+    H, rows, weight = np.zeros((n, n)), [], []
+    for _ in range(problem.n_groups):
+        X, d = rng.normal(size=(m, n)), rng.random(m)
+        H += (X * d[:, None]).T @ X
+        rows.append(d @ X)
+        weight.append(d.sum())
+    linear = rng.normal(size=n) * 9, rng.normal(size=problem.n_thresholds) * 30
+    return Settled(*linear, H, np.array(rows), np.array(weight))
+
+
+def value(problem, terms, w, theta):
+    B, T = problem.sum_by_threshold(terms.group_rows), problem.sum_by_threshold(terms.group_weight)
+    form = w @ terms.H @ w / 2 - theta @ B @ w + theta @ (T * theta) / 2
+    return w @ w / 2 + form + terms.linear_w @ w + terms.linear_theta @ theta
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_minimum_is_that_of_another_solver(name, seed):
+    problem = PROBLEMS[name]
+    terms, q = model(problem, seed), problem.n_thresholds
+    start = problem.raise_thresholds(np.zeros(q), room=0.1)
+    found = active_set_minimum(problem, terms, Iterate(np.zeros(3), start, np.empty(0), np.ones(len(problem.up))))
+    assert found is not None
+    gaps = problem.order_gaps(found.theta) - problem.gap
+    assert gaps.min() >= -1e-12
+    assert found.order_multipliers.min() >= 0
+    np.testing.assert_allclose(found.order_multipliers * gaps, 0, atol=1e-9)
+    peer = minimize(
+        lambda x: value(problem, terms, x[:3], x[3:]), np.append(np.zeros(3), start), method="SLSQP",
+        constraints={"type": "ineq", "fun": lambda x: problem.order_gaps(x[3:]) - problem.gap},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )  # fmt: skip
+    best = value(problem, terms, found.w, found.theta)
+    assert best <= peer.fun + 1e-6 * abs(peer.fun)
+    np.testing.assert_allclose(np.append(found.w, found.theta), peer.x, atol=1e-3)
+
+
+def test_binding_constraints_were_among_them():
+    """The laws above would hold trivially if nothing ever bound."""
+    problem = PROBLEMS["fixed"]
+    bound = [
+        active_set_minimum(
+            problem, model(problem, seed), Iterate(np.zeros(3), np.arange(4.0), np.empty(0), np.zeros(3))
+        ).order_multipliers.any()
+        for seed in range(4)
+    ]
+    assert any(bound)
+
+
+def test_an_l1_penalty_is_left_to_another_method():
+    problem = hull_problem(3, [(0, 1), (1, 2)], 1.0, penalty="l1")
+    point = Iterate(np.zeros(3), np.arange(4.0), np.empty(0), np.zeros(3))
+    assert active_set_minimum(problem, model(problem, 0), point) is None
+
+
+def test_constraints_that_say_the_same_share_their_multiplier():
+    t = _complementary(np.ones((2, 2)), np.array([-1.0, -1.0]), np.ones(2, dtype=bool))
+    np.testing.assert_allclose(t, 0.5)
+
+
+def test_an_active_set_that_does_not_settle_is_left_to_another_method():
+    """A matrix that is not positive semidefinite makes the method go round in circles."""
+    assert _complementary(np.array([[0.1, -2.0], [-2.0, 0.1]]), np.array([-1.0, -1.0]), np.zeros(2, dtype=bool)) is None
+    assert _complementary(np.zeros((2, 2)), np.array([-1.0, -1.0]), np.ones(2, dtype=bool)) is None
