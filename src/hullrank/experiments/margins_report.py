@@ -47,7 +47,7 @@ def _pictures(fits: dict[str, Any], X: NDArray[Any], y: NDArray[Any]) -> Any:
     figure = new_figure(8, 7)
     for ax, (name, model) in zip(figure.subplots(2, 2).ravel(), fits.items(), strict=True):
         MarginDisplay.from_estimator(model, X, y, ax=ax)
-        ax.set_title(name, loc="left", fontsize="medium")
+        ax.set_title(name, loc="left", fontsize="medium", pad=22)  # above the legend
     return figure
 
 
