@@ -19,6 +19,7 @@ __all__ = [
     "NoComparablePairError",
     "NotSeparableError",
     "QueryWarning",
+    "ScaleWarning",
     "TableError",
     "TableWarning",
     "UndeclaredOrderWarning",
@@ -76,6 +77,10 @@ class CollapsedRankingWarning(UserWarning):
 
 class QueryWarning(UserWarning):
     """Queries that are about to be a feature, or pairs that are counted across queries."""
+
+
+class ScaleWarning(UserWarning):
+    """Columns whose scales differ so much that the penalty or the kernel sees only some of them."""
 
 
 class TableWarning(UserWarning):

@@ -22,6 +22,7 @@ from hullrank.data import (
 )
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._kernel import KernelMixin
+from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.problem.certificate import Status
@@ -64,6 +65,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         """
         began = perf_counter()
         statement = self.state(X, y, sample_weight=sample_weight)
+        warn_of_scales(self, statement.samples.X)
         self._learn(statement, began, self._warm_start_for(statement))
         return self
 

@@ -13,9 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
-from hullrank.models._constraints import KERNEL_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
+from hullrank.models._constraints import KERNEL_CONSTRAINTS, PRICE, SOLVER_CONSTRAINTS
 from hullrank.models._kernel import KernelMixin
+from hullrank.models._price import PriceMixin
+from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.models.intervals import warn_collapsed
 from hullrank.problem.charges import LOSSES, charge_named
 from hullrank.problem.kernel_factor import NYSTROEM_RANK
 from hullrank.problem.pair_sets import Pairs
@@ -31,11 +34,12 @@ Ints = NDArray[np.int64]
 GRAM_ROWS = 20_000  # rows up to which a kernel matrix is factored whole; it then takes 3.2 GB
 
 
-class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
+class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
     """What rankers over pairs share: the linear or kernel problem over some pairs, solved and stored."""
 
+    _scaled_price: ClassVar[dict[str, float]] = {"hinge": 1000.0, "squared_hinge": 300.0, "logistic": 3000.0}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [positive()],
+        "C": PRICE,
         "loss": [StrOptions(set(LOSSES))],
         **{name: KERNEL_CONSTRAINTS[name] for name in ("approximation", "kernel", "gamma", "degree", "coef0")},
         **SOLVER_CONSTRAINTS,
@@ -73,11 +77,11 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
             )
         space = self._space(X, weights, rows)
         part = X if len(rows) == X.shape[0] else X[rows]
-        return PairStatement(part, pairs, float(self.C), charge_named(self.loss), rows, space)
+        return self._restate(PairStatement(part, pairs, 1.0, charge_named(self.loss), rows, space))
 
     def _restate(self, statement: PairStatement) -> PairStatement:
         """The same data (and kernel) with the C and the loss that the estimator has now."""
-        return replace(statement, C=float(self.C), charge=charge_named(self.loss))
+        return replace(statement, C=self._price(lambda: statement.mean_square), charge=charge_named(self.loss))
 
     def _learn(self, statement: PairStatement, began: float, start: Point | None = None) -> Point | None:
         """Solve, store, and grade what was stored; returns what a solve of a neighbouring problem may start from.
@@ -89,11 +93,27 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         self._store_weights(statement, statement.X, coef, np.arange(len(coef)))
         if statement.space is not None:
             self.n_support_ = np.array([len(self.support_)])
-        self.n_iter_ = solution.iterations
+        self.n_iter_, self.C_ = solution.iterations, statement.C
         grade = statement.grade(self.candidate(statement), solution.evidence)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)
+        self._warn_if_weak(statement)
         return solution.point if statement.space is None else None
+
+    def _warn_if_weak(self, statement: PairStatement) -> None:
+        """Say so where C is too small to rank: w = 0 is as good, or every pair lies inside the margin."""
+        charge, certified = statement.charge, self.certificate_
+        other = ", or standardise the features" if self.C == "scale" else ", or C='scale'"
+        cure = f"C={self.C_:g} is too small for these data; use a larger one{other}"
+        nothing = statement.C * float(charge.value(np.array([charge.margin]))[0])  # the objective of w = 0
+        if certified.primal >= (1 - self.tol) * nothing:
+            if statement.mean_square == 0:
+                cure = "the samples of every pair have the same features"
+            warn_collapsed(f"no weights are better than 0 within tol={self.tol:g}: {cure}")
+        elif not charge.smooth:
+            at = statement.pairs.at(statement.scores(self.candidate(statement)))
+            if at.ramp(-np.inf, charge.margin).inside > 1 - 1e-9:
+                warn_collapsed(f"every pair lies inside the margin, so that only means of pairs count: {cure}")
 
 
 class SwappedPairsRanker(PairRanker):
@@ -106,9 +126,11 @@ class SwappedPairsRanker(PairRanker):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Price of the mean pair, so that it means the same for every number of samples. `hullrank.problem.pairs` has the
-        functions that convert the C of the paper, of svm_rank and of liblinear.
+    C : float or "scale", default="scale"
+        Price of the mean pair, so that it means the same for every number of samples. "scale" is 1000 (squared hinge
+        300, logistic 3000) divided by the mean squared distance of the samples of a pair, in the kernel's space: it
+        ranks X * 1000 as it ranks X, and on 21 data sets hardly any other price swaps fewer pairs (docs/defaults.md).
+        `hullrank.problem.pairs` has the functions that convert the C of the paper, of svm_rank and of liblinear.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
         How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     query_weight : {"pairs", "equal"}, default="pairs"
@@ -135,6 +157,8 @@ class SwappedPairsRanker(PairRanker):
     ----------
     coef_ : ndarray of shape (n_features,)
         Weights of the linear score.
+    C_ : float
+        The price that was used.
     support_, support_vectors_, dual_coef_, n_support_
         The samples that span a kernel solution: their numbers, rows, coefficients (as one row) and how many they are.
     gamma_ : float
@@ -169,7 +193,7 @@ class SwappedPairsRanker(PairRanker):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float | str = "scale",
         *,
         loss: str = "hinge",
         query_weight: str = "pairs",
@@ -214,7 +238,9 @@ class SwappedPairsRanker(PairRanker):
         self : object
         """
         began = perf_counter()
-        self._learn(self.state(X, y, sample_weight=sample_weight, qid=qid), began)
+        statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
+        warn_of_scales(self, statement.X)
+        self._learn(statement, began)
         return self
 
     def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> PairStatement:
@@ -248,8 +274,8 @@ class SampledPairsRanker(PairRanker):
     ----------
     pairs_per_sample : int, default=5
         Pairs to draw for every sample.
-    C : float, default=1.0
-        Price of the mean pair.
+    C : float or "scale", default="scale"
+        Price of the mean pair, as for `SwappedPairsRanker`.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
         How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     random_state : int, RandomState instance or None, default=None
@@ -261,6 +287,8 @@ class SampledPairsRanker(PairRanker):
     ----------
     coef_ : ndarray of shape (n_features,)
         Weights of the linear score.
+    C_ : float
+        The price that was used.
     support_, support_vectors_, dual_coef_, n_support_, gamma_
         As for `SwappedPairsRanker`; kernels only.
     n_iter_ : int
@@ -295,7 +323,7 @@ class SampledPairsRanker(PairRanker):
         self,
         pairs_per_sample: int = 5,
         *,
-        C: float = 1.0,
+        C: float | str = "scale",
         loss: str = "hinge",
         random_state: Any = None,
         approximation: int | str | None = None,
@@ -339,7 +367,9 @@ class SampledPairsRanker(PairRanker):
         began = perf_counter()
         fixed = isinstance(self.random_state, Integral)
         self.seed_ = int(self.random_state if fixed else check_random_state(self.random_state).randint(2**31 - 1))
-        self._learn(self.state(X, y, qid=qid), began)
+        statement = self.state(X, y, qid=qid)
+        warn_of_scales(self, statement.X)
+        self._learn(statement, began)
         return self
 
     def state(self, X: Any, y: Any, *, qid: Any = None) -> PairStatement:

@@ -18,7 +18,8 @@ from hullrank.problem.kernel_factor import KernelFactor, factor_kernel
 from hullrank.problem.kernels import Gram
 
 Floats = NDArray[np.float64]
-_SOME = 300  # samples by which the spread of all is measured
+_SOME = 300  # samples by which the spread of all is measured where its size will do
+_MANY = 2000  # the same where a parameter follows from it
 MOST_PRODUCTS = 4e8  # kernel values up to which the remainder of an approximation is computed exactly
 
 
@@ -117,14 +118,24 @@ class KernelSpace:
     @cached_property
     def typical_length(self) -> float:
         """Root of the mean squared distance of the samples from their mean, in the kernel's space, by some of them."""
-        some = (
-            np.argsort(self.gram.hashes(), kind="stable")[:_SOME]
-            if len(self.gram) > _SOME
-            else np.arange(len(self.gram))
-        )
-        part = self.gram.take(some)
-        mean = float(part.times(np.full(len(some), 1 / len(some))).mean())
-        return float(np.sqrt(max(float(part.diagonal().mean()) - mean, 0.0)))
+        return float(np.sqrt(self._mean_square(np.ones(len(self.gram)), _SOME)))
+
+    def mean_square(self, weights: Floats) -> float:
+        """Mean squared distance of the coordinates from their mean, by up to 2000 samples that do not depend on order.
+
+        Of the rows of the kernel matrix under the coefficient norm, else in the kernel's space.
+        """
+        if not self.coefficient_norm:
+            return self._mean_square(weights, _MANY)
+        shares = weights / weights.sum()
+        apart = self.coordinates - shares @ self.coordinates
+        return float(shares @ np.einsum("ij,ij->i", apart, apart))
+
+    def _mean_square(self, weights: Floats, most: int) -> float:
+        m = len(self.gram)
+        some = np.arange(m) if m <= most else np.argsort(self.gram.hashes(), kind="stable")[:most]
+        part, shares = self.gram.take(some), weights[some] / weights[some].sum()
+        return max(float(shares @ part.diagonal()) - float(shares @ part.times(shares)), 0.0)
 
     def remainder(self, penalty: Penalty, beta: Floats) -> float:
         """How much lower the dual objective may lie for the kernel K itself than for L L'.

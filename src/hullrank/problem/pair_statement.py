@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.problem.certificate import EPSILON
@@ -60,6 +61,14 @@ class PairStatement:
         if self._view.is_far_off:
             rows = ArrayRows(np.ascontiguousarray(self.X - self._view.mean))
         return PairProblem(rows, self.pairs, self.C, self.charge)
+
+    @cached_property
+    def mean_square(self) -> float:
+        """The mean squared distance of the samples of a pair, in the kernel's space where there is one."""
+        X = self.problem.rows.X
+        if not sp.issparse(X):
+            X = X - X.mean(axis=0)  # differences do not care, rounding errors do
+        return self.pairs.mean_square(X)
 
     def scores(self, point: Point) -> Floats:
         """The samples' scores as the model predicts them."""

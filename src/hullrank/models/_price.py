@@ -1,0 +1,71 @@
+"""The price of slack, C, in units that do not depend on the scale of the data.
+
+Where X is multiplied by a, the same ranking has w / a, so that 1/2 |w|^2 is divided by a^2, and |w|_1 by |a|; a price
+that is divided likewise states the same problem. C="scale" is therefore a number that belongs to the estimator and its
+loss (docs/defaults.md shows how it was settled on data), divided by a mean squared distance of the samples.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hullrank.data import Samples
+from hullrank.problem.charges import Charge
+from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.statement import Solution
+
+_LIMITS = 1e-100, 1e100  # of a price, so that its products with weights and squares of entries stay finite
+
+
+class PriceMixin:
+    """An estimator with a parameter ``C`` that may be "scale"; once fitted, its number is ``C_``."""
+
+    C: Any
+    C_: float
+    loss: str
+    _scaled_price: ClassVar[dict[str, float]]  # by loss: C="scale" times the mean squared distance
+
+    def _price(self, mean_square: Callable[[], float]) -> float:
+        """C as a number; a fitted model keeps the one that it chose."""
+        if not isinstance(self.C, str):
+            return float(self.C)
+        if hasattr(self, "C_"):
+            return self.C_
+        square = mean_square()
+        unit = square if np.isfinite(square) and square > 0 else 1.0
+        return float(np.clip(self._scaled_price[self.loss] / unit, *_LIMITS))
+
+
+class SlackPriceMixin(PriceMixin):
+    """The same for slack that is summed over samples: their mean squared distance from their mean is the unit."""
+
+    def _slack_price(self, samples: Samples, space: KernelSpace | None) -> float:
+        return self._price(lambda: self._mean_square(samples, space))
+
+    def _mean_square(self, samples: Samples, space: KernelSpace | None) -> float:
+        if space is not None:
+            return space.mean_square(samples.weights)
+        square = mean_square(samples.X, samples.weights)
+        l1 = getattr(self, "penalty", "l2") == "l1"
+        return (square / samples.X.shape[1]) ** 0.5 if l1 else square
+
+    def _store(self, statement: IntervalStatement, solution: Solution) -> None:
+        super()._store(statement, solution)  # type: ignore[misc]
+        problem = statement.problem
+        self.C_ = float("inf") if problem.charge is Charge.HARD else problem.cost
+
+
+def mean_square(X: Any, weights: NDArray[np.float64]) -> float:
+    """Mean squared distance of the rows of X from their mean, each by its weight."""
+    shares = weights / weights.sum()
+    mean = np.asarray(shares @ X).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sp.issparse(X):
+            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+            return max(float(shares @ squares) - float(mean @ mean), 0.0)
+        apart = X - mean
+        return float(shares @ np.einsum("ij,ij->i", apart, apart))
