@@ -16,6 +16,7 @@ from hullrank.models.margins import MarginClassifier
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem, nu_row_weight
 from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.rows import mean_square
 from hullrank.problem.statement import Solution
 from hullrank.solvers.parameter_range import collapse_drive, unbounded_drive
 
@@ -43,8 +44,10 @@ class DrivenMarginClassifier(MarginClassifier):
             )
 
     def _drive(self, samples: Samples, space: KernelSpace | None) -> float:
-        """The drive at ``fraction`` of the workable range."""
+        """The drive at ``fraction`` of the workable range; where that is empty, one at which w = 0 is optimal."""
         low, high = self._range(samples, space)
+        if not is_workable(low, high):
+            return high / 2
         part = _DEFAULT if self.fraction is None else float(self.fraction)
         return low + (_ENDS + (1 - 2 * _ENDS) * part) * (high - low)
 
@@ -57,14 +60,15 @@ class DrivenMarginClassifier(MarginClassifier):
     def _unbounded(self, samples: Samples) -> float:
         return unbounded_drive(self._unit_problem(samples.n_classes), samples)
 
-    def _cure(self, span: str, name: str, *, workable: bool) -> str:
+    def _cure(self, span: str, name: str, samples: Samples, *, workable: bool) -> str:
         """What to do instead: the range that works, or something else where there is none."""
         if workable:
             return f"use {span}, or {name}='auto' with a fraction"
-        return f"no other value gives a ranking of them either; {self._way_out}"
+        return f"no other value gives a ranking of them either; {self._way_out(samples)}"
 
-    @property
-    def _way_out(self) -> str:
+    def _way_out(self, samples: Samples) -> str:
+        if self.kernel != "precomputed" and mean_square(samples.X, samples.weights) == 0:
+            return "all samples have the same features"
         weights = "class_weight='balanced', " if self.class_weight is None else ""
         kernel = "a kernel" if self.kernel == "linear" else "another kernel"
         return f"use {weights}{kernel}, or FixedMarginClassifier"
@@ -79,6 +83,11 @@ class DrivenMarginClassifier(MarginClassifier):
         median = int(np.searchsorted(share, share[-1] / 2))
         below = np.nextafter(scores[0], -np.inf)
         self.thresholds_[:median] = self.intervals_[:median, 1] = self.intervals_[1 : median + 1, 0] = below
+
+
+def is_workable(low: float, high: float) -> bool:
+    """Whether there is room between the ends of a range, beyond the digits of a linear program."""
+    return low < high * (1 - 1e-6)
 
 
 def where(space: KernelSpace | None) -> str:

@@ -9,13 +9,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from hullrank.data import Samples
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.rows import mean_square
 from hullrank.problem.statement import Solution
 
 _LIMITS = 1e-100, 1e100  # of a price, so that its products with weights and squares of entries stay finite
@@ -57,15 +56,3 @@ class SlackPriceMixin(PriceMixin):
         super()._store(statement, solution)  # type: ignore[misc]
         problem = statement.problem
         self.C_ = float("inf") if problem.charge is Charge.HARD else problem.cost
-
-
-def mean_square(X: Any, weights: NDArray[np.float64]) -> float:
-    """Mean squared distance of the rows of X from their mean, each by its weight."""
-    shares = weights / weights.sum()
-    mean = np.asarray(shares @ X).ravel()
-    with np.errstate(over="ignore", invalid="ignore"):
-        if sp.issparse(X):
-            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-            return max(float(shares @ squares) - float(mean @ mean), 0.0)
-        apart = X - mean
-        return float(shares @ np.einsum("ij,ij->i", apart, apart))

@@ -9,7 +9,7 @@ from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.exceptions import InfeasibleParameterError
 from hullrank.models._constraints import CLASS_CONSTRAINTS, CLASS_WEIGHT, positive
-from hullrank.models._driven import FRACTION, DrivenMarginClassifier, row_weight, where
+from hullrank.models._driven import FRACTION, DrivenMarginClassifier, is_workable, row_weight, where
 from hullrank.models.intervals import has_collapsed, warn_collapsed
 from hullrank.order import OrderGraph
 from hullrank.problem.certificate import Status
@@ -153,7 +153,7 @@ class NuMarginClassifier(DrivenMarginClassifier):
 
     def _advice(self, samples: Samples, space: KernelSpace | None) -> str:
         low, high = (drive / row_weight(samples) for drive in self._range(samples, space))
-        return self._cure(f"{low:.4g} < nu <= {high:.4g}", "nu", workable=low < high * (1 - 1e-6))
+        return self._cure(f"{low:.4g} < nu <= {high:.4g}", "nu", samples, workable=is_workable(low, high))
 
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:
         super()._store(statement, solution)
@@ -304,7 +304,7 @@ class SumOfMarginsClassifier(DrivenMarginClassifier):
     def _advice(self, samples: Samples, space: KernelSpace | None) -> str:
         low, high = self._range(samples, space)
         largest = f"{1 / low:.4g}" if low > 0 else "inf"
-        return self._cure(f"{1 / high:.4g} <= C < {largest}", "C", workable=low < high * (1 - 1e-6))
+        return self._cure(f"{1 / high:.4g} <= C < {largest}", "C", samples, workable=is_workable(low, high))
 
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:
         super()._store(statement, solution)
@@ -320,7 +320,8 @@ class SumOfMarginsClassifier(DrivenMarginClassifier):
             return
         samples, space = statement.samples, statement.space
         if self.C == "auto":
-            warn_collapsed(f"no C gives a ranking of these data by the sum of margins{where(space)}; {self._way_out}")
+            cure = self._way_out(samples)
+            warn_collapsed(f"no C gives a ranking of these data by the sum of margins{where(space)}; {cure}")
             return
         low = self._range(samples, space)[0]
         if self.certificate_.status is Status.CONVERGED or low * self.C_ >= 1:

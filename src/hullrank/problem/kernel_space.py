@@ -16,6 +16,7 @@ from hullrank.problem.certificate import EPSILON
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_factor import KernelFactor, factor_kernel
 from hullrank.problem.kernels import Gram
+from hullrank.problem.rows import beyond_rounding, mean_square
 
 Floats = NDArray[np.float64]
 _SOME = 300  # samples by which the spread of all is measured where its size will do
@@ -127,15 +128,15 @@ class KernelSpace:
         """
         if not self.coefficient_norm:
             return self._mean_square(weights, _MANY)
-        shares = weights / weights.sum()
-        apart = self.coordinates - shares @ self.coordinates
-        return float(shares @ np.einsum("ij,ij->i", apart, apart))
+        return mean_square(self.coordinates, weights)
 
     def _mean_square(self, weights: Floats, most: int) -> float:
         m = len(self.gram)
         some = np.arange(m) if m <= most else np.argsort(self.gram.hashes(), kind="stable")[:most]
         part, shares = self.gram.take(some), weights[some] / weights[some].sum()
-        return max(float(shares @ part.diagonal()) - float(shares @ part.times(shares)), 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = float(shares @ part.diagonal())
+            return beyond_rounding(size - float(shares @ part.times(shares)), size)
 
     def remainder(self, penalty: Penalty, beta: Floats) -> float:
         """How much lower the dual objective may lie for the kernel K itself than for L L'.

@@ -14,7 +14,7 @@ from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.pair_sets import Floats, ListedPairs, Pairs
 from hullrank.problem.pairs import PairCharge, PairProblem
-from hullrank.problem.rows import ArrayRows, centred_rows
+from hullrank.problem.rows import ArrayRows, beyond_rounding, centred_rows
 from hullrank.problem.statement import Grade, Point
 
 
@@ -65,10 +65,12 @@ class PairStatement:
     @cached_property
     def mean_square(self) -> float:
         """The mean squared distance of the samples of a pair, in the kernel's space where there is one."""
-        X = self.problem.rows.X
-        if not sp.issparse(X):
-            X = X - X.mean(axis=0)  # differences do not care, rounding errors do
-        return self.pairs.mean_square(X)
+        X, size = self.problem.rows.X, 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not sp.issparse(X):
+                mean = X.mean(axis=0)
+                X, size = X - mean, EPSILON * float(mean @ mean)  # differences do not care, rounding errors do
+            return beyond_rounding(self.pairs.mean_square(X), size)
 
     def scores(self, point: Point) -> Floats:
         """The samples' scores as the model predicts them."""
