@@ -10,11 +10,22 @@ def _minimum(objective, constraints):
     return problem.value
 
 
-def hull(X, codes, edges, C, *, weights=None, loss="squared_hinge", intervals="free", slack="sample", l1=False):
+def _weights(n, signs):
+    """Weights of required signs: any where the sign is 0, else the sign times a size."""
+    if signs is None:
+        return cp.Variable(n)
+    signs = np.asarray(signs)
+    return cp.multiply(signs == 0, cp.Variable(n)) + cp.multiply(signs, cp.Variable(n, nonneg=True))
+
+
+def hull(
+    X, codes, edges, C, *, weights=None, loss="squared_hinge", intervals="free", slack="sample", l1=False,
+    signs=None,
+):  # fmt: skip
     """Fung et al. (18)-(21) and (28): two multipliers per edge, one slack per sample (or per sample and edge)."""
     m, n = X.shape
     weights = np.ones(m) if weights is None else weights
-    w = cp.Variable(n)
+    w = _weights(n, signs)
     s = X @ w
     penalty = cp.norm1(w) if l1 else 0.5 * cp.sum_squares(w)
     charge = (
@@ -63,12 +74,12 @@ def _logistic_hull(s, members, edges, price, penalty, slack):
     return _minimum(penalty + sum(charges), constraints)
 
 
-def fixed_margin(X, codes, C, *, weights=None, loss="hinge", thresholds="immediate", least_gap=0.0):
+def fixed_margin(X, codes, C, *, weights=None, loss="hinge", thresholds="immediate", least_gap=0.0, signs=None):
     """Shashua and Levin (2)-(5) with ordered thresholds; or a row per sample and threshold (Chu and Keerthi)."""
     m, n = X.shape
     weights = np.ones(m) if weights is None else weights
     K = codes.max() + 1
-    w, b = cp.Variable(n), cp.Variable(K - 1)
+    w, b = _weights(n, signs), cp.Variable(K - 1)
     s = X @ w
     total = 0.5 * cp.sum_squares(w)
     constraints = [b[1:] - b[:-1] >= least_gap] if K > 2 else []
@@ -86,12 +97,12 @@ def fixed_margin(X, codes, C, *, weights=None, loss="hinge", thresholds="immedia
     return _minimum(total, constraints)
 
 
-def nu_margin(X, codes, nu, *, weights=None):
+def nu_margin(X, codes, nu, *, weights=None, signs=None):
     """Shashua and Levin (32) with ordered thresholds."""
     m, n = X.shape
     weights = np.ones(m) if weights is None else weights
     K = codes.max() + 1
-    w, b, rho = cp.Variable(n), cp.Variable(K - 1), cp.Variable(nonneg=True)
+    w, b, rho = _weights(n, signs), cp.Variable(K - 1), cp.Variable(nonneg=True)
     s = X @ w
     N = sum(weights[codes == j].sum() + weights[codes == j + 1].sum() for j in range(K - 1))
     total = 0.5 * cp.sum_squares(w) - nu * rho
@@ -105,12 +116,12 @@ def nu_margin(X, codes, nu, *, weights=None):
     return _minimum(total, constraints)
 
 
-def sum_of_margins(X, codes, C, *, weights=None):
+def sum_of_margins(X, codes, C, *, weights=None, signs=None):
     """Shashua and Levin (14)-(20), the primal with |w| <= 1."""
     m, n = X.shape
     weights = np.ones(m) if weights is None else weights
     K = codes.max() + 1
-    w, a, b = cp.Variable(n), cp.Variable(K - 1), cp.Variable(K - 1)
+    w, a, b = _weights(n, signs), cp.Variable(K - 1), cp.Variable(K - 1)
     s = X @ w
     total = cp.sum(a - b)
     constraints = [cp.norm2(w) <= 1, a <= b, *([b[:-1] <= a[1:]] if K > 2 else [])]
@@ -142,9 +153,9 @@ def sum_of_margins_dual(X, codes, C):
     return problem.value
 
 
-def pairs(X, y, C, *, weights, qid, loss="hinge", equal_queries=False):
+def pairs(X, y, C, *, weights, qid, loss="hinge", equal_queries=False, signs=None):
     """The ranking SVM over all pairs of a query, pair by pair; a pair weighs the product of its samples' weights."""
-    w = cp.Variable(X.shape[1])
+    w = _weights(X.shape[1], signs)
     total = 0.5 * cp.sum_squares(w)
     parts, masses = [], []
     for q in np.unique(qid):

@@ -27,6 +27,7 @@ _HOME = {
     "ConvexHullRankerCV": "model_selection.path",
     "FixedMarginClassifierCV": "model_selection.path",
     "SwappedPairsRankerCV": "model_selection.path",
+    "OrderGraphSearchCV": "model_selection.order_search",
     "TunedThresholdOrdinal": "model_selection.thresholds",
     "OrdinalPredictionSets": "model_selection.prediction_sets",
     "PRank": "baselines.prank",

@@ -91,6 +91,10 @@ class UndeclaredOrderWarning(UserWarning):
     """String labels were ordered alphabetically because no order was declared."""
 
 
+class UndecidedOrderWarning(UserWarning):
+    """A search for the order of classes leaves some of them incomparable, because the data do not decide it."""
+
+
 def __getattr__(name: str) -> Any:
     """Two warnings are scikit-learn's own; loading it takes a second, which an error in a file need not wait for."""
     if name in ("ConvergenceWarning", "UndefinedMetricWarning"):

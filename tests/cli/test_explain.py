@@ -66,3 +66,28 @@ def test_kernel_models_show_the_influence_of_the_columns_of_the_table(run_here, 
     assert set(told) == {"size", "age", "colour"}
     assert max(told, key=told.get) == "size"
     assert "when a feature is shuffled" in run_here("explain", tmp_path / "m.hull", csv).out
+
+
+def test_a_scoring_system_shows_its_card_for_the_values_of_the_table(run_here, tmp_path):
+    """Points times the cells of the table, added up by hand, give the totals of the card."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {"age": rng.integers(3, 9, 150), "smoker": rng.choice(["yes", "no"], 150), "fever": rng.integers(0, 2, 150)}
+    )
+    risk = 0.5 * frame["age"].to_numpy() + (frame["smoker"] == "yes").to_numpy() + frame["fever"].to_numpy()
+    frame = frame.with_columns(ill=(risk + rng.logistic(size=150) > 3.5).astype(int))
+    frame.write_csv(tmp_path / "d.csv")
+    settings = ("--set", "weights=integer", "--set", "max_weight=2", "--no-cv", "--out", tmp_path / "m.hull")
+    assert run_here("fit", tmp_path / "d.csv", "-t", "ill", "-m", "exact", *settings).code == 0
+    card = json.loads(run_here("explain", tmp_path / "m.hull", "--json").out)["card"]
+    cells = {"age": frame["age"], "fever": frame["fever"]}
+    cells |= {f"smoker={word}": (frame["smoker"] == word).cast(int) for word in ("yes", "no")}
+    total = sum(row["points"] * cells[row["feature"]].to_numpy() for row in card["points"])
+    for row in card["totals"]:
+        inside = total == float(row["total"])
+        assert (row["samples"], row["positive"]) == (inside.sum(), frame["ill"].to_numpy()[inside].sum())
+    assert sum(row["samples"] for row in card["totals"]) == 150
+    shown = run_here("explain", tmp_path / "m.hull").out
+    assert "Points, per unit of a feature" in shown
+    assert "Training rows by their total of points" in shown
+    assert "Weights" not in shown

@@ -8,10 +8,11 @@ from cell_enumeration import cell_signs
 
 from hullrank import ExactRanker
 from hullrank.exact.clock import Clock
-from hullrank.exact.rule import WeightRule, signs_of_features
+from hullrank.exact.rule import WeightRule
 from hullrank.exact.scoring import ScoringSearch
 from hullrank.exact.statement import state_pairs, state_ranks
 from hullrank.exceptions import HullrankError
+from hullrank.models._constraints import signs_of_features
 from hullrank.problem.statistics import RankStatistic
 
 

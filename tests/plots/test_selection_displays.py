@@ -10,9 +10,9 @@ import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.model_selection import GridSearchCV
 
-from hullrank import FixedMarginClassifier, FixedMarginClassifierCV, OrdinalCalibrator
+from hullrank import FixedMarginClassifier, FixedMarginClassifierCV, OrderGraphSearchCV, OrdinalCalibrator
 from hullrank.exceptions import HullrankError
-from hullrank.plots import PathDisplay, ReliabilityDisplay
+from hullrank.plots import OrderSearchDisplay, PathDisplay, ReliabilityDisplay
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +82,19 @@ def test_reliability_counts_weights_as_repetition_and_names_what_does_not_fit(da
         ReliabilityDisplay.from_estimator(FixedMarginClassifier(), P, y)
     with pytest.raises(HullrankError, match="at least 1"):
         ReliabilityDisplay.from_predictions(y, P, n_bins=0)
+
+
+def test_candidates_of_an_order_search_are_drawn_best_first(data):
+    X, y = data
+    search = OrderGraphSearchCV(n_resamples=50).fit(X, y)
+    display = OrderSearchDisplay.from_estimator(search)
+    assert display.names == ["0 < 1 < 2", *(str(name) for name in search.cv_results_["name"][1:])]
+    np.testing.assert_allclose(display.folds.mean(axis=1), search.cv_results_["mean_test_score"])
+    assert display.chosen == 0
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == display.names
+    stated = OrderGraphSearchCV(order="chain", cv=3).fit(X, y)
+    few = OrderSearchDisplay.from_estimator(stated, most=1)
+    assert few.names == [stated.cv_results_["name"][stated.best_index_]]
+    assert few.plausible is None
+    with pytest.raises(HullrankError, match="no search for an order"):
+        OrderSearchDisplay.from_estimator(FixedMarginClassifier())

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph, RankBoost, SwappedPairsRanker
+from hullrank import ConvexHullRanker, ExactRanker, FixedMarginClassifier, OrderGraph, RankBoost, SwappedPairsRanker
 from hullrank.exceptions import UndefinedMetricWarning
 from hullrank.metrics import wmw_score
 from hullrank.models.influence import permutation_influence
@@ -39,6 +39,21 @@ def test_facts_are_those_of_the_model(fitted):
     assert facts["weights"]["shown"][0]["name"] in "ab"
     assert facts["certificate"]["status"] == "converged"
     json.dumps(facts, allow_nan=False)
+
+
+def test_the_card_of_a_scoring_system_has_the_names_of_its_features(fitted):
+    assert gather(*fitted)["card"] is None
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(80, 3))
+    y = (X @ [1, 2, -1] + rng.logistic(size=80) > 1).astype(int)
+    ranker = ExactRanker(weights="integer", max_weight=2).fit(X, y)
+    card = gather(ranker, X, y, names=["a", HOSTILE, "c"])["card"]
+    points = {row["feature"]: row["points"] for row in card["points"]}
+    total = sum(points.get(name, 0) * X[:, j] for j, name in enumerate(["a", HOSTILE, "c"]))
+    assert {row["total"]: (row["samples"], row["positive"]) for row in card["totals"]} == {
+        f"{value:g}": ((total == value).sum(), y[total == value].sum()) for value in np.unique(total)
+    }
+    assert [row["feature"] for row in gather(ranker, X, y)["card"]["points"]] == list(ranker.score_table_.features)
 
 
 def test_worst_pairs_by_brute_force(fitted):

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from hullrank import FixedMarginClassifier, SwappedPairsRanker
+from hullrank import ExactRanker, FixedMarginClassifier, SwappedPairsRanker
 from hullrank.reports.html import write_report
 
 webdriver = pytest.importorskip(
@@ -78,6 +78,22 @@ def test_it_loads_with_all_its_parts(page, model):
     ]  # fmt: skip
     assert len(css(page, ".point")) == 120
     np.testing.assert_array_equal(counts(page), expected_counts(model, model[0].thresholds_))
+
+
+def test_a_scoring_system_shows_its_card_in_place_of_weights(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(80, 3))
+    y = (X @ [1, 2, -1] + rng.logistic(size=80) > 1).astype(int)
+    ranker = ExactRanker(weights="integer", max_weight=2).fit(X, y)
+    write_report(tmp_path / "report.html", ranker, X, y, names=["a", HOSTILE, "c"])
+    browser.get(f"file://{tmp_path}/report.html")
+    assert "Scoring card" in [h.text for h in css(browser, "h2")]
+    assert not css(browser, "#weights")
+    points, totals = css(browser, "#card table")
+    assert HOSTILE in points.text
+    assert len(css(totals, "tbody tr")) == len(ranker.score_table_.count)
+    assert not browser.get_log("browser")
+    assert browser.execute_script("return window.hacked") is None
 
 
 def test_hovering_names_the_row(page, model):

@@ -1,5 +1,7 @@
 """Statements times solvers: what each solver takes is pinned here, and every other cell gives its reason."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,8 @@ from hullrank.problem.intervals import (
 )
 from hullrank.problem.kernels import Gram
 from hullrank.problem.pairs import every_pair
-from hullrank.solvers import intervals, kernel_intervals, pairs_newton  # noqa: F401
+from hullrank.problem.signs import Signs
+from hullrank.solvers import faces, intervals, kernel_intervals, pairs_newton  # noqa: F401
 from hullrank.solvers.base import REGISTRY, able
 from statements import interval_statement, pair_statement, solved
 
@@ -120,6 +123,14 @@ def test_the_matrix_of_class_based_problems(kind, name):
 def test_the_matrix_of_pairs_relaxations_and_exact_problems():
     for statement, expected in others():
         assert taken(statement) == expected
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_required_signs_are_left_to_the_search_over_faces(name):
+    signs = Signs(np.array([1.0, 0.0, -1.0]))
+    assert taken(replace(statement_of("few", name), signs=signs)) == ["intervals face by face"]
+    all_pairs, _ = next(others())
+    assert taken(replace(all_pairs, signs=signs)) == ["pairs face by face"]
 
 
 @pytest.mark.parametrize("name", INTERVALS)

@@ -12,6 +12,7 @@ from hullrank.cli.options import (
     Drop,
     Edges,
     Json,
+    Memory,
     Method,
     MethodList,
     MethodName,
@@ -68,6 +69,42 @@ def demo(
 
 
 @app.command()
+def sample(
+    name: Annotated[str | None, typer.Argument(help="The table to write; without a name they are listed.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write, if not of the same name; - is standard output.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace a file that exists.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a small table to try the other commands on.
+
+    Example: `hullrank sample wine.csv`
+    """
+    from hullrank.cli.sample import run_sample
+
+    run_sample(name, out, overwrite=force, as_json=json)
+
+
+@app.command()
+def columns(
+    data: DataFile,
+    words: Words = None,
+    decimal: Decimal = None,
+    dates: Dates = None,
+    json: Json = False,
+) -> None:
+    """Show a table as the other commands understand it: kind, missing cells and examples of every column.
+
+    Example: `hullrank columns data.csv`
+    """
+    from hullrank.cli.data import Reading
+    from hullrank.cli.table_facts import run_columns
+
+    run_columns(data, Reading(decimal, dates, tuple(words or ())), as_json=json)
+
+
+@app.command()
 def fit(
     data: DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write; - is standard output.")] = Path(
@@ -89,6 +126,7 @@ def fit(
     ] = False,
     columns: Annotated[bool, typer.Option("--columns", help="Show what became of every column.")] = False,
     cv: Annotated[bool, typer.Option("--cv/--no-cv", help="Measure on rows left out, in five quick folds.")] = True,
+    memory: Memory = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace a model file that exists.")] = False,
     json: Json = False,
 ) -> None:
@@ -98,10 +136,12 @@ def fit(
     """
     from hullrank.cli.data import Columns, Reading
     from hullrank.cli.fit import Wishes, run_fit
+    from hullrank.cli.parts import memory_in_bytes
 
     named = Columns(target, qid, weights, tuple(drop or ()))
     reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
-    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json, probabilities)
+    room = memory_in_bytes(memory)
+    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json, probabilities, room)
     run_fit(data, named, reading, out, wishes)
 
 
@@ -120,17 +160,18 @@ def rank(
     raw: Annotated[
         bool, typer.Option("--raw", help="Write cells that begin with = + - @ as they are; spreadsheets may run them.")
     ] = False,
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Rank the rows of a table: score, grade and rank, best first.
 
     Example: `hullrank rank model.hull new.csv --top 20 --out ranked.csv`
     """
-    from hullrank.cli.rank import run_rank
+    from hullrank.cli.parts import memory_in_bytes
+    from hullrank.cli.rank import RankWishes, run_rank
 
-    run_rank(
-        model, data, out, top=top, qid=qid, whole=whole, thresholds=thresholds, decimal=decimal, raw=raw, as_json=json
-    )
+    wanted = RankWishes(top, whole, thresholds, raw, memory_in_bytes(memory), json)
+    run_rank(model, data, out, qid, decimal, wanted)
 
 
 @app.command()
@@ -148,6 +189,7 @@ def evaluate(
     ] = None,
     gain: Annotated[str, typer.Option("--gain", help="Gain of a grade in NDCG: linear, or exponential.")] = "linear",
     decimal: Decimal = None,
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Compare a model's ranking with the grades of a table.
@@ -155,10 +197,12 @@ def evaluate(
     Example: `hullrank evaluate model.hull test.csv`
     """
     from hullrank.cli.evaluate import run_evaluate
+    from hullrank.cli.parts import memory_in_bytes
     from hullrank.cli.retrieval import Lists
 
     options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
-    run_evaluate(model, data, **options, lists=Lists(at, relevant, gain), as_json=json)
+    lists, room = Lists(at, relevant, gain), memory_in_bytes(memory)
+    run_evaluate(model, data, **options, lists=lists, memory=room, as_json=json)
 
 
 @app.command()

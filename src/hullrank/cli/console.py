@@ -7,7 +7,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from hullrank.cli import events
 from hullrank.cli.wording import in_command_terms
 
 _DEBUG = "HULLRANK_DEBUG"
@@ -66,7 +67,7 @@ def reporting_errors() -> Iterator[None]:
             sys.exit(130)
         if os.environ.get(_DEBUG):
             raise
-        err.print(Text.assemble(("error: ", "bold red"), _sentence(error)))
+        note(_sentence(error), "error: ", "bold red")
         sys.exit(1)
     finally:
         signal.signal(signal.SIGINT, before)
@@ -98,6 +99,9 @@ def warn(text: str) -> None:
 
 def note(text: str, head: str = "", style: str = "dim") -> None:
     """A line on stderr."""
+    if events.wanted():
+        events.tell(**{head.strip(": ") or "note": text.strip()})
+        return
     err.print(Text.assemble((head, style), (text, "" if head else style)))
 
 
@@ -114,10 +118,17 @@ def working(text: str, *, keep: bool = False) -> Iterator[Callable[[float, str],
     the work took a second or more. After Ctrl-C the program ends here, unless what was done so far is worth to
     ``keep``.
     """
-    with _bar(text) if err.is_terminal else nullcontext(lambda share, remark: None) as advance:
+    with _shown(text) as advance:
         yield advance
     if _Stop.asked and not keep:
         raise KeyboardInterrupt
+
+
+def _shown(text: str) -> AbstractContextManager[Callable[[float, str], None]]:
+    if events.wanted():
+        events.tell(working=text)
+        return nullcontext(lambda share, remark: events.tell(share=round(share, 4), remark=remark))
+    return _bar(text) if err.is_terminal else nullcontext(lambda share, remark: None)
 
 
 @contextmanager

@@ -50,6 +50,7 @@ class Data:
     left: Any = None  # numbers of the rows of the file that are left, if some were left out
     style: Style | None = None  # of a CSV file
     target_form: Form | None = None  # what the words of the target were read as
+    without_target: int = 0  # rows that were left out for it
 
     @property
     def numbers(self) -> Any:
@@ -63,8 +64,9 @@ class Data:
 
     def take(self, rows: Any) -> "Data":
         """The same with some rows only."""
-        parts = (None if part is None else part[rows] for part in (self.X, self.y, self.weights, self.qid))
-        return Data(*parts)
+        parts = (self.X, self.y, self.weights, self.qid)
+        X, y, weights, qid = (None if part is None else part[rows] for part in parts)
+        return Data(X, y, weights, qid)
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -87,14 +89,36 @@ def load_data(
         return Data(table.X, table.y, None, table.qid)
     if style is not None and style.decimal == "," and reading.decimal is None:
         note(f"{name} is read as {style}")
-    return _TakenApart(table, columns, name, reading, style).data(need_target)
+    data = TakenApart(table, columns, name, reading, style).data(need_target)
+    tell_missing_targets(data.without_target, len(data), columns, name)
+    return data
 
 
-class _TakenApart:
-    """A table, the names of its columns with a part of their own, and how to read them."""
+def tell_missing_targets(without: int, left: int, columns: Columns, name: str) -> None:
+    """A note about rows that were left out because they have no target; an error if none is left."""
+    if without:
+        note(f"{without:,} rows of {name} have no {columns.target!r} and are left out")
+    if not left:
+        raise TableError(f"no row of {name} has a value in column {columns.target!r}")
 
-    def __init__(self, frame: pl.DataFrame, columns: Columns, name: str, reading: Reading, style: Style | None) -> None:
+
+class TakenApart:
+    """A table, the names of its columns with a part of their own, and how to read them.
+
+    A part of a table is taken apart in the same way, with the number of the rows ``before`` it.
+    """
+
+    def __init__(
+        self,
+        frame: pl.DataFrame,
+        columns: Columns,
+        name: str,
+        reading: Reading,
+        style: Style | None = None,
+        before: int = 0,
+    ) -> None:
         self.frame, self.columns, self.name, self.reading, self.style = frame, columns, name, reading, style
+        self.before, self.without = before, 0
         self.left: Any = None
         self.target_form = reading.target
 
@@ -116,6 +140,7 @@ class _TakenApart:
             self.left,
             self.style,
             self.target_form,
+            self.without,
         )
 
     def _check_names(self, need_target: bool) -> None:
@@ -145,11 +170,9 @@ class _TakenApart:
             self.frame = self.frame.with_columns(values.alias(target))
         missing = self.frame[target].is_null()
         if missing.any():
-            note(f"{missing.sum():,} rows of {self.name} have no {target!r} and are left out")
-            self.left = np.flatnonzero(~missing.to_numpy()) + 1
+            self.without = int(missing.sum())
+            self.left = np.flatnonzero(~missing.to_numpy()) + self.before + 1
             self.frame = self.frame.filter(~missing)
-            if not self.frame.height:
-                raise TableError(f"no row of {self.name} has a value in column {target!r}")
 
     def _found_form(self, series: pl.Series) -> Form | None:
         """The form of a target whose words all say numbers or dates; strays would be grades after all."""
@@ -177,13 +200,18 @@ class _TakenApart:
         if series.null_count():
             number = self._number(int(series.is_null().arg_true()[0]))
             raise TableError(f"row {number} of {self.name} has no query in column {series.name!r}")
-        if series.dtype.is_integer():
-            return series.to_numpy()
-        _, first, query = np.unique(series.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
-        return np.argsort(np.argsort(first))[query]  # in the order in which they appear
+        return query_numbers(series)
 
     def _number(self, row: int) -> Any:
-        return row + 1 if self.left is None else self.left[row]
+        return self.before + row + 1 if self.left is None else self.left[row]
+
+
+def query_numbers(series: pl.Series) -> Any:
+    """The queries as integers: as they are, or words in the order in which they appear."""
+    if series.dtype.is_integer():
+        return series.to_numpy()
+    _, first, query = np.unique(series.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[query]
 
 
 def recognised(data: Data, reading: Reading) -> dict[str, Form] | None:

@@ -27,6 +27,7 @@ def run_explain(
 ) -> None:
     """Print what the model learned; with its training table the errors of the weights, with any the contradictions."""
     from hullrank.models.summary import summarise
+    from hullrank.reports.facts import card
 
     model = Model.load(model_path, path)
     data = None
@@ -47,6 +48,7 @@ def run_explain(
         "certificate": certificate_fields(summary.certificate),
         "resamples": summary.n_resamples,
         "weights": _records(summary.coefficients),
+        "card": card(model.step, model.feature_names()),
         "influences": _records(summary.influences),
         "grades": _grades(model, summary.classes),
     }
@@ -112,7 +114,9 @@ def _print(summary: Any, facts: dict[str, Any]) -> None:
     say(f"{facts['model']} (hullrank {facts['library']})", "bold")
     if summary.certificate is not None:
         say(str(summary.certificate))
-    if facts["weights"]:
+    if facts["card"] is not None:
+        _show_card(facts["card"])
+    elif facts["weights"]:
         errors = f", with 95% intervals of {summary.n_resamples} bootstrap resamples" if summary.n_resamples else ""
         _show(f"Weights{errors}", facts["weights"])
     if facts["influences"]:
@@ -123,6 +127,13 @@ def _print(summary: Any, facts: dict[str, Any]) -> None:
         _show("Rows that contradict the model most", facts["violators"], left=0)
     elif "violators" in facts and not facts["grades"]:
         note("this model has no place for every grade; `hullrank report` shows the pairs it ranks most wrongly")
+
+
+def _show_card(card: dict[str, Any]) -> None:
+    """The card of a scoring system, whole, since a total needs all its points."""
+    _show("Points, per unit of a feature", card["points"], len(card["points"]))
+    totals = [{**row, "share": f"{row['share']:.1%}"} for row in card["totals"]]
+    _show("Training rows by their total of points", totals, len(totals))
 
 
 def _show(title: str, rows: list[dict[str, Any]], most: int = _MOST, *, left: int = 1) -> None:

@@ -14,7 +14,9 @@ from hullrank.cli.data import Columns, Data, Reading, load_data, recognised, tar
 from hullrank.cli.folds import Task
 from hullrank.cli.grades import declared_order
 from hullrank.cli.methods import build, check_method, parse_settings, takes
+from hullrank.cli.order import AUTO, suggest_order
 from hullrank.cli.output import check_model_place, placed
+from hullrank.cli.parts import Placed, larger_than_memory
 from hullrank.cli.result import tell_result
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.order import OrderGraph
@@ -36,14 +38,24 @@ class Wishes:
     force: bool = False
     as_json: bool = False
     probabilities: bool = False
+    memory: int | None = None  # bytes
 
 
 def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wishes: Wishes) -> None:
     """Fit a method to a table, say how good it is, and save it."""
     check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force)
     check_method(wishes.method)
+    tables = larger_than_memory(path, wishes.memory)
+    if tables is not None:
+        from hullrank.cli.fit_parts import run_fit_in_parts
+
+        run_fit_in_parts(tables, columns, reading, model_file, wishes)
+        return
     parameters = parse_settings(list(wishes.settings))
     data = load_data(path, columns, reading)
+    if wishes.order == AUTO and wishes.edges is None:
+        suggest_order(data, reading, wishes.method, parameters, as_json=wishes.as_json)
+        return
     graph = declared_order(data.y, wishes.order, wishes.edges)
     from hullrank.io import save
 
@@ -59,16 +71,19 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     tell_columns(data, pipeline[0])
     facts = column_facts(data, pipeline[0]) if wishes.show_columns else None
     with placed(model_file) as place:
-        save(pipeline, place, about=_about(wishes.method, columns, data, grades))
+        save(pipeline, place, about=about_fit(wishes.method, columns, data, grades))
     order = None if graph is None or grades else graph.closure()
     task = Task(wishes.method, data, y, settings, order, forms)
+    model = unwrap(pipeline).model
     try:
-        tell_result(unwrap(pipeline).model, Z, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
+        with working(f"scoring {len(data):,} rows", keep=True):
+            rows = Placed(y, model.score_samples(Z), None, data.weights, data.qid)
+        tell_result(model, rows, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
     except KeyboardInterrupt:
         note(f"stopped by Ctrl-C; the model is saved in {model_file}")
 
 
-def _about(method: str, columns: Columns, data: Data, grades: list[Any] | None) -> dict[str, Any]:
+def about_fit(method: str, columns: Columns, data: Data, grades: list[Any] | None) -> dict[str, Any]:
     """What other commands need to know to read tables as this one was read."""
     return {
         "method": method,

@@ -30,7 +30,10 @@ def declared_order(y: Any, order: str | None, edges: Path | None) -> OrderGraph 
     if isinstance(y, pl.Series) and isinstance(y.dtype, pl.Enum):
         return OrderGraph.chain([grade for grade in y.dtype.categories.to_list() if grade in set(grades)])
     if grades and isinstance(grades[0], str):
-        raise TableError(f"the grades are words, so say which is higher: {_example(grades)}, in the right order")
+        raise TableError(
+            f"the grades are words, so say which is higher: {_example(grades)}, in the right order; "
+            "`hullrank fit --order auto` finds one"
+        )
     return None
 
 
@@ -43,6 +46,8 @@ def _example(grades: list[Any]) -> str:
 def _parsed(order: str, grades: list[Any]) -> OrderGraph:
     if order in ("chain", "full"):
         return resolve_order(order, grades)
+    if order == "auto":
+        raise TableError("--order auto is for `hullrank fit`, which prints the order that it finds; state it here")
     if not any(sign in order for sign in "<>"):
         raise TableError(f"--order {order!r} has no <; write it like {_example(grades)}, lowest first")
     return _checked(OrderGraph.parse(order), grades, "--order")

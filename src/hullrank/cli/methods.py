@@ -29,6 +29,13 @@ def is_slow(method: str) -> bool:
     return METHODS[method].estimator == "ExactRanker"
 
 
+def takes_blocks(method: str) -> bool:
+    """Whether the method can be fitted to rows that are read in blocks, as long as it has no kernel."""
+    from hullrank.models.intervals import IntervalEstimator
+
+    return issubclass(_class(method), IntervalEstimator)
+
+
 def takes(method: str, name: str) -> bool:
     """Whether the method's constructor or ``fit`` takes a parameter of that name."""
     estimator = _class(method)
@@ -57,7 +64,10 @@ def build(
     if unknown is not None:
         hint = did_you_mean(unknown, known) or f"; it has {', '.join(known)}"
         raise HullrankError(f"method {method} has no parameter {unknown!r}{hint}")
-    prepare = StandardScaler(with_mean=False) if sparse else TableEncoder(forms=forms)
+    raw = parameters.get("weights") == "integer"  # points are given for the values as they stand in the table
+    prepare = (
+        StandardScaler(with_mean=False, with_std=not raw) if sparse else TableEncoder(forms=forms, standardise=not raw)
+    )
     model = estimator(**parameters)
     return Pipeline([("prepare", prepare), ("model", hullrank.OrdinalCalibrator(model) if probabilities else model)])
 

@@ -11,6 +11,7 @@ from hullrank._pipelines import unwrap
 from hullrank.cli.data import Columns, Data, Reading, load_data, target_values
 from hullrank.cli.wording import did_you_mean
 from hullrank.exceptions import TableError
+from hullrank.io.parquet_parts import in_parts
 from hullrank.order import OrderGraph
 
 
@@ -26,7 +27,7 @@ class Model:
     def load(cls, path: Path, *tables: Path | None) -> "Model":
         """Read a model file; it and the tables must be there, which is asked before what takes a second to load."""
         for file in (path, *tables):
-            if file is not None and str(file) != "-":
+            if file is not None and str(file) != "-" and not in_parts(file):
                 file.open("rb").close()
         from hullrank.io import read_model
 
@@ -69,12 +70,15 @@ class Model:
     ) -> Data:
         """Read a table with the columns of the fit, as they were read then; ``target`` if it must have one."""
         width = None if self._from_tables else getattr(self.pipeline, "n_features_in_", None)
-        reading = Reading(decimal, usual=self.about.get("decimal"), target=self.about.get("target_form"))
         columns = Columns(target or None, qid, weights)
-        data = load_data(path, columns, reading, n_features=width, need_target=target is not None)
+        data = load_data(path, columns, self.reading(decimal), n_features=width, need_target=target is not None)
         if data.sparse and self._from_tables:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
         return data
+
+    def reading(self, decimal: str | None) -> Reading:
+        """How the cells of a table are read: as those of the fit, unless its owner says otherwise."""
+        return Reading(decimal, usual=self.about.get("decimal"), target=self.about.get("target_form"))
 
     def known_columns(self, X: Any) -> Any:
         """The columns that the model was fitted to, without others of a table."""

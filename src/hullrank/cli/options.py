@@ -57,7 +57,9 @@ Words = Annotated[
 Order = Annotated[
     str | None,
     typer.Option(
-        "--order", metavar="ORDER", help="The order of the grades, as in 'poor < fair < good'; 'a, b < c' is partial."
+        "--order",
+        metavar="ORDER",
+        help="The order of the grades, as in 'poor < fair < good'; 'a, b < c' is partial; `fit` finds it by 'auto'.",
     ),
 ]
 Edges = Annotated[Path | None, typer.Option("--edges", help="File with two columns: lower grade, higher grade.")]
@@ -86,7 +88,14 @@ Dates = Annotated[
     ),
 ]
 DataFile = Annotated[
-    Path, typer.Argument(help="CSV, TSV, Parquet, Arrow, JSON, .xlsx (extra) or SVMlight; - reads stdin.")
+    Path,
+    typer.Argument(help="CSV, TSV, Parquet (or a folder of it), Arrow, JSON, .xlsx (extra) or SVMlight; - is stdin."),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory", metavar="SIZE", help="Memory for rows, as in 2GiB; Parquet files that take more are read in parts."
+    ),
 ]
 ModelPath = Annotated[Path, typer.Argument(help="Model file (.hull).")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

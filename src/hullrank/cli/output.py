@@ -4,9 +4,10 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 
@@ -93,20 +94,39 @@ def write_table(frame: pl.DataFrame, path: Path, *, raw: bool = False, style: St
 
     CSV files get the separator and the decimal sign of ``style``, so that the program that wrote the table opens it.
     """
+    write_tables([frame], path, raw=raw, style=style)
+
+
+def write_tables(frames: Iterable[pl.DataFrame], path: Path, *, raw: bool = False, style: Style | None = None) -> None:
+    """The same for a table in parts, one after another, of which only one is in memory."""
     ending = path.suffix.lower()
     with placed(path) as place, replacing(place) as stream:
-        if ending in (".parquet", ".pq"):
-            frame.write_parquet(stream)
-        elif ending in (".arrow", ".feather", ".ipc"):
-            frame.write_ipc(stream)
+        if ending in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+            _write_columns(frames, stream, is_parquet=ending in (".parquet", ".pq"))
         elif ending in (".jsonl", ".ndjson"):
-            frame.write_ndjson(stream)
+            for frame in frames:
+                frame.write_ndjson(stream)
         elif ending == ".json":
-            stream.write(frame.write_json().encode())
+            for i, frame in enumerate(frames):
+                stream.write(("[" if i == 0 else ",").encode() + frame.write_json().encode()[1:-1])
+            stream.write(b"]")
         else:
             style = style or Style()
-            cells = _with_commas(frame) if style.decimal == "," else frame
-            (cells if raw else defused(cells)).write_csv(stream, separator=_SEPARATORS.get(ending, style.separator))
+            separator = _SEPARATORS.get(ending, style.separator)
+            for i, frame in enumerate(frames):
+                cells = _with_commas(frame) if style.decimal == "," else frame
+                (cells if raw else defused(cells)).write_csv(stream, separator=separator, include_header=i == 0)
+
+
+def _write_columns(frames: Iterable[pl.DataFrame], stream: IO[bytes], *, is_parquet: bool) -> None:
+    """Parquet or Arrow, whose parts Polars only joins from files."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for i, frame in enumerate(frames):
+            files.append(Path(folder) / f"{i}.parquet")
+            frame.write_parquet(files[-1])
+        rows = pl.scan_parquet(files)
+        (rows.sink_parquet if is_parquet else rows.sink_ipc)(stream)
 
 
 def _with_commas(frame: pl.DataFrame) -> pl.DataFrame:

@@ -6,16 +6,17 @@ from math import log
 from typing import Any
 
 from hullrank._progress import listening
+from hullrank.cli import events
 from hullrank.cli.console import err
 
 
 @contextmanager
 def watching(model: Any, advance: Callable[[float, str], None]) -> Iterator[None]:
-    """While the model is fitted, hand the share of the way to its tolerance to ``advance`` (on terminals only)."""
-    if not err.is_terminal or not hasattr(model, "tol"):
+    """While the model is fitted, hand the share of the way to its tolerance to ``advance``, or tell it as events."""
+    if not hasattr(model, "tol") or not (err.is_terminal or events.wanted()):
         yield
         return
-    with listening(DigitsDone(model.tol, advance)):
+    with listening(events.Gaps(model.tol) if events.wanted() else DigitsDone(model.tol, advance)):
         yield
 
 

@@ -1,6 +1,7 @@
 """``hullrank rank``: new rows with their scores, grades and ranks, best first."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,76 +10,115 @@ import polars as pl
 from rich.text import Text
 
 from hullrank.cli.console import note, out, print_json, say, table, working
-from hullrank.cli.data import Data
+from hullrank.cli.data import Columns, Data
 from hullrank.cli.model import Model, ranks
 from hullrank.cli.output import STDOUT, check_table_place, write_table
+from hullrank.cli.parts import Parts, larger_than_memory
 from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, TableError
 
 _SHOWN = 20
 _SHOWN_IN_QUERIES = 100
 _SHOWN_CHANCES = 6  # columns of probabilities on the terminal; files have all
-_MOST_JSON = 1000
+MOST_SHOWN = 1000  # rows in JSON
+
+
+@dataclass(frozen=True)
+class RankWishes:
+    """What the user asked of a ranking, beside the data."""
+
+    top: int | None = None
+    whole: bool = False  # all rows together, whatever their query
+    thresholds: Path | None = None
+    raw: bool = False  # cells that a spreadsheet would run stay as they are
+    memory: int | None = None  # bytes
+    as_json: bool = False
 
 
 def run_rank(
-    model_path: Path,
-    path: Path,
-    target_file: Path | None,
-    *,
-    top: int | None,
-    qid: str | None,
-    whole: bool,
-    thresholds: Path | None,
-    decimal: str | None,
-    raw: bool,
-    as_json: bool,
+    model_path: Path, path: Path, target_file: Path | None, qid: str | None, decimal: str | None, wishes: RankWishes
 ) -> None:
     """Rank the rows of a table by a model."""
-    check_table_place(target_file, as_json=as_json)
-    model = Model.load(model_path, path, thresholds)
-    cuts = None if thresholds is None else read_thresholds(thresholds, model)
-    column = model.qid_column(qid, whole)
+    check_table_place(target_file, as_json=wishes.as_json)
+    model = Model.load(model_path, path, wishes.thresholds)
+    cuts = None if wishes.thresholds is None else read_thresholds(wishes.thresholds, model)
+    column = model.qid_column(qid, wishes.whole)
+    tables = larger_than_memory(path, wishes.memory)
+    if tables is not None:
+        from hullrank.cli.rank_parts import rank_in_parts
+
+        parts = Parts(tables, Columns(qid=column), model.reading(decimal), need_target=False)
+        rank_in_parts(model, parts, target_file, cuts, wishes)
+        return
     data = _load(model, path, column, decimal)
     with working(f"scoring {len(data):,} rows"):
-        result, names = ranked_rows(model, data, None if whole else data.qid, cuts)
+        result, names = ranked_rows(model, data, None if wishes.whole else data.qid, cuts)
     query = names.get("query") if data.sparse else column
-    if top is not None:
-        result = result.filter(pl.col(names["rank"]) <= top)
+    if wishes.top is not None:
+        result = result.filter(pl.col(names["rank"]) <= wishes.top)
     if target_file is not None:
-        write_table(result, target_file, raw=raw, style=data.style)
-        if not as_json and str(target_file) != STDOUT:
-            say(f"{_share(result.height, len(data))}, best first{_within(query)}, in {target_file}")
-    if as_json:
-        print_json(
-            {
-                "rows": result.height,
-                "shown": min(result.height, _MOST_JSON),
-                "ranked": result.head(_MOST_JSON).to_dicts(),
-            }
-        )
+        write_table(result, target_file, raw=wishes.raw, style=data.style)
+    tell_ranking(Ranking(result, names, query, len(data)), target_file, wishes)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The best rows of a table, in order."""
+
+    best: pl.DataFrame
+    names: dict[str, str]  # of the columns that the model added
+    query: str | None  # the column with the queries
+    rows: int  # of the table
+
+
+def tell_ranking(ranking: Ranking, target_file: Path | None, wishes: RankWishes) -> None:
+    """Say where the ranked rows are, or show the best of them."""
+    result, rows = ranking.best, ranking.rows
+    ranked = rows if wishes.top is None else result.height
+    if wishes.as_json:
+        shown = result.head(MOST_SHOWN).to_dicts()
+        print_json({"rows": ranked, "shown": len(shown), "ranked": shown})
     elif target_file is None:
-        _show(result, list(names.values()), query, len(data))
+        _show(ranking)
+        if ranked > _most(ranking.query):
+            note(f"use --out FILE for all {ranked:,} of them")
+    elif str(target_file) != STDOUT:
+        say(f"{_share(ranked, rows)}, best first{_within(ranking.query)}, in {target_file}")
 
 
 def ranked_rows(
     model: Model, data: Data, qid: Any | None, cuts: Any | None = None
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """The rows with rank, score, grade, row and probabilities, best first (within queries); the new columns' names."""
-    result = pl.DataFrame() if data.rows is None else data.rows
     scores = model.pipeline.score_samples(data.X)
+    places = ranks(scores, qid)
+    result, names = answered_rows(model, data, scores, places, np.arange(1, len(data) + 1), cuts)
+    by = (np.zeros(len(data)) if qid is None else np.asarray(qid), places.to_numpy())
+    return result[np.lexsort(by[::-1])], names
+
+
+def answered_rows(
+    model: Model, data: Data, scores: Any, places: Any, numbers: Any, cuts: Any | None
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """The rows of a table with what the model says of them, in the order of the table; the new columns' names.
+
+    Parameters
+    ----------
+    scores, places, numbers : the score, the rank and the number in the table of every row
+    cuts : thresholds that are taken instead of the model's, or None
+    """
+    result = pl.DataFrame() if data.rows is None else data.rows
     new = {
-        "rank": ranks(scores, qid),
+        "rank": places,
         "score": scores,
         "grade": model.grades(data.X) if cuts is None else _between(model, scores, cuts),
-        "query": qid if data.sparse else None,
-        "row": np.arange(1, len(data) + 1),
+        "query": data.qid if data.sparse else None,
+        "row": numbers,
         **model.probabilities(data.X),
     }
     names = {name: _free(name, result.columns) for name, values in new.items() if values is not None}
-    result = pl.concat([result, pl.DataFrame([pl.Series(names[name], new[name]) for name in names])], how="horizontal")
-    by = (np.zeros(len(data)) if qid is None else np.asarray(qid), result[names["rank"]].to_numpy())
-    return result[np.lexsort(by[::-1])], names
+    added = pl.DataFrame([pl.Series(names[name], new[name]) for name in names])
+    return pl.concat([result, added], how="horizontal"), names
 
 
 def read_thresholds(path: Path, model: Model) -> Any:
@@ -113,23 +153,26 @@ def _load(model: Model, path: Path, column: str | None, decimal: str | None) -> 
         raise
 
 
-def _show(result: pl.DataFrame, names: list[str], query: str | None, rows: int) -> None:
+def _show(ranking: Ranking) -> None:
     """The best rows on the terminal, under a heading for every query."""
-    names = [name for name in names if name != query]
+    result, query = ranking.best, ranking.query
+    names = [name for name in ranking.names.values() if name != query]
     chances = [name for name in names if name.startswith("P(")]
     names = [name for name in names if name not in chances[_SHOWN_CHANCES:]]
     shown = [*names, *[name for name in result.columns if name not in names and name != query][:4]]
     left = tuple(i for i, name in enumerate(shown) if not result[name].dtype.is_numeric())
     right = tuple(i for i in range(len(shown)) if i not in left)
-    most = _SHOWN if query is None else _SHOWN_IN_QUERIES
-    head = result.head(most).with_columns(pl.col(chances).round(4))
-    out.print(Text(f"{_share(head.height, rows)}, best first{_within(query)}", style="bold"))
+    head = result.head(_most(query)).with_columns(pl.col(chances).round(4))
+    out.print(Text(f"{_share(head.height, ranking.rows)}, best first{_within(query)}", style="bold"))
     groups = [(None, head)] if query is None else head.partition_by(query, maintain_order=True, as_dict=True).items()
     for key, part in groups:
         heading = "" if key is None else f"\n{query} {key[0]}"
         out.print(table(heading, shown, part.select(shown).rows(), right=right))
-    if result.height > most:
-        note(f"use --out FILE for all {result.height:,} of them")
+
+
+def _most(query: str | None) -> int:
+    """How many rows are shown on the terminal."""
+    return _SHOWN if query is None else _SHOWN_IN_QUERIES
 
 
 def _within(query: str | None) -> str:

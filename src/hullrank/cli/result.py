@@ -12,6 +12,7 @@ from hullrank.cli.folds import Remarks, Task, runner
 from hullrank.cli.methods import is_slow
 from hullrank.cli.model import pair_accuracies
 from hullrank.cli.output import STDOUT
+from hullrank.cli.parts import Placed
 from hullrank.cli.wording import in_command_terms
 from hullrank.exceptions import HullrankError
 
@@ -21,14 +22,15 @@ _MOST_ROWS_OF_KERNELS = 5_000  # the same where the work grows with the square o
 
 
 def tell_result(
-    model: Any, Z: Any, task: Task, seconds: float, model_file: Path, cv: bool, as_json: bool, columns: Any
+    model: Any, trained: Placed, task: Task, seconds: float, model_file: Path, cv: bool, as_json: bool, columns: Any
 ) -> None:
-    """Say how good the model is, where it was saved, and (unless ``columns`` is None) what became of the columns."""
-    rows = len(task.data)
-    with working(f"scoring {rows:,} rows", keep=True):
-        scores = model.score_samples(Z)
-        training = pair_accuracies(model, task.y, scores, task.data.qid, task.data.weights)
-    _warn_of_thresholds(model, scores)
+    """Say how good the model is, where it was saved, and (unless ``columns`` is None) what became of the columns.
+
+    The figure on rows left out is from folds of the rows of ``task``, which are the training rows or a sample of them.
+    """
+    rows = len(trained)
+    training = pair_accuracies(model, trained.y, trained.scores, trained.qid, trained.weights)
+    _warn_of_thresholds(model, trained.scores)
     held_out = _cross_validated(task) if cv and not stopped() else None
     certificate = getattr(model, "certificate_", None)
     if as_json:

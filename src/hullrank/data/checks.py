@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -54,15 +55,30 @@ class Samples:
 
 def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = True) -> Matrix:
     """X as a finite float64 array or CSR matrix; ``reset`` remembers the features (in ``fit``)."""
-    refuse_masked(X, "X")
-    if reset:
-        warn_of_query_columns(X)
-    X = validate_data(
-        estimator, X, reset=reset, dtype=np.float64, order="C", accept_sparse=("csr", "csc") if sparse else False
-    )
+    if not _is_plain(estimator, X, reset):
+        refuse_masked(X, "X")
+        if reset:
+            warn_of_query_columns(X)
+        X = validate_data(
+            estimator, X, reset=reset, dtype=np.float64, order="C", accept_sparse=("csr", "csc") if sparse else False
+        )
     X = X.tocsr() if sp.issparse(X) else X
     _check_sizes(X, SMALLEST if reset else 0.0, getattr(estimator, "feature_names_in_", None))
     return X
+
+
+def _is_plain(estimator: Any, X: Any, reset: bool) -> bool:
+    """Whether X is already what ``validate_data`` would return, whose questions about it cost more than a small fit.
+
+    A sum that is finite tells that all entries are; the number of columns is then remembered, or as it was.
+    """
+    if type(X) is not np.ndarray or X.dtype != np.float64 or not (X.ndim == 2 and X.size and X.flags.c_contiguous):
+        return False
+    if hasattr(estimator, "feature_names_in_") or not isfinite(X.sum()):
+        return False
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+    return bool(getattr(estimator, "n_features_in_", None) == X.shape[1])
 
 
 def _check_sizes(X: Matrix, smallest: float, names: NDArray[Any] | None) -> None:

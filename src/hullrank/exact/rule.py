@@ -1,12 +1,9 @@
 """Which weights a score may have: signs, small integers, few features."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from hullrank.exceptions import HullrankError
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -50,24 +47,3 @@ class WeightRule:
         """The rule for some of the columns, all of which may be used."""
         signs = tuple(self.signs[j] for j in chosen) if self.signs else ()
         return replace(self, signs=signs, features=None)
-
-
-def signs_of_features(monotonic_cst: Any, d: int, names: Any = None) -> tuple[int, ...]:
-    """Signs of d features as a user gives them: None, one per feature, or by name; empty if none is asked for."""
-    if monotonic_cst is None:
-        return ()
-    if isinstance(monotonic_cst, dict):
-        if names is None:
-            raise HullrankError("monotonic_cst names features, but X has no column names; pass one sign per feature")
-        unknown = [name for name in monotonic_cst if name not in set(names)]
-        if unknown:
-            raise HullrankError(f"monotonic_cst names {unknown[0]!r}, which is no column of X")
-        values = np.array([monotonic_cst.get(name, 0) for name in names])
-    else:
-        values = np.asarray(monotonic_cst)
-    if values.shape != (d,):
-        raise HullrankError(f"monotonic_cst has shape {values.shape}, and X has {d} features; pass one sign for each")
-    if not np.isin(values, [-1, 0, 1]).all():
-        raise HullrankError(f"monotonic_cst holds {values.tolist()}; signs are 1, -1 and 0")
-    signs = tuple(int(value) for value in values)
-    return signs if any(signs) else ()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exact.rows import Rows
-from hullrank.problem.score_table import ScoreTable
+from hullrank.problem.score_table import ScoreTable, by_points
 
 Floats = NDArray[np.float64]
 
@@ -16,7 +16,7 @@ _RANGES = 10
 
 def score_table(names: Sequence[str], w: Floats, scores: Floats, rows: Rows) -> ScoreTable:
     """The card of weights w; more totals than fit on it are joined to ranges of about equal numbers of samples."""
-    used = [j for j in np.argsort(-np.abs(w), kind="stable") if w[j] != 0]
+    used = by_points(w)
     totals, at = np.unique(scores, return_inverse=True)
     if len(totals) > _MOST_ROWS:
         below = np.cumsum(np.bincount(at.ravel(), rows.weights))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hullrank.io.atomic import replacing
+    from hullrank.io.blocks import Blocks
     from hullrank.io.encoder import TableEncoder
     from hullrank.io.forms import recognise
     from hullrank.io.model_file import ModelFile, load, read_model, save
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from hullrank.io.tables import SparseTable, read_table
 
 __all__ = [
+    "Blocks",
     "ModelFile",
     "SparseTable",
     "TableEncoder",
@@ -27,6 +29,7 @@ __all__ = [
     "save",
 ]
 _HOME = {
+    "Blocks": "blocks",
     "ModelFile": "model_file",
     "SparseTable": "tables",
     "TableEncoder": "encoder",

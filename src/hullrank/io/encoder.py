@@ -1,6 +1,7 @@
 """From a table of numbers and words to a matrix of numbers, the same way at fitting and at prediction time."""
 
 import warnings
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -15,19 +16,19 @@ from hullrank._sklearn import Interval
 from hullrank.exceptions import TableError, TableWarning
 from hullrank.io.forms import MOST_STRAYS, Form, few, read_cells, recognise, strays
 from hullrank.io.numbers import decimal_evidence
+from hullrank.io.summaries import Numbers, Words, as_numbers, as_words, is_number
 
 Column = dict[str, Any]
-_A_DAY = {"ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Numbers imputed by the median and standardised, words one-hot encoded.
 
-    Numbers, booleans and dates (in days) become one column each, (value or median - mean) / standard deviation. Words
-    that say numbers or dates (``1.234,50 €``, ``12%``, ``31.12.2024``; see `hullrank.io.recognise`) are read as such,
-    and a few other words among them are missing, with a TableWarning. Any other words become one 0/1 column per
-    category; a missing or new word is none of them. Columns without any value, and words that differ in every row
-    (identifiers), are left out.
+    Numbers, booleans and dates (in days) become one column each, (value or median - mean) / standard deviation, or,
+    where ``standardise`` is False, as they are. Words that say numbers or dates (``1.234,50 €``, ``12%``,
+    ``31.12.2024``; see `hullrank.io.recognise`) are read as such, and a few other words among them are missing, with a
+    TableWarning. Any other words become one 0/1 column per category; a missing or new word is none of them. Columns
+    without any value, and words that differ in every row (identifiers), are left out.
 
     Parameters
     ----------
@@ -36,6 +37,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     forms : dict, default=None
         What the words of a column say, by name, as `hullrank.io.recognise` found it; columns without a form are words.
         If None, it is found out in `fit`.
+    standardise : bool, default=True
+        Whether numbers are centred and divided by their standard deviation; a scoring system needs them as they are.
 
     Attributes
     ----------
@@ -57,28 +60,45 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_categories": [Interval(Integral, 1, None, closed="left")],
         "forms": [dict, None],
+        "standardise": ["boolean"],
     }
 
-    def __init__(self, *, max_categories: int = 50, forms: dict[str, Form] | None = None) -> None:
+    def __init__(
+        self, *, max_categories: int = 50, forms: dict[str, Form] | None = None, standardise: bool = True
+    ) -> None:
         self.max_categories = max_categories
         self.forms = forms
+        self.standardise = standardise
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, scales and categories from a data frame."""
+        return self.fit_blocks([X])
+
+    def fit_blocks(self, frames: Iterable[Any]) -> Self:
+        """Learn the same from a table in parts, one after another, of which only one need be in memory.
+
+        What words say is found out from the first part. The median of a number is that of 257 quantiles of each part,
+        and of more than 100,000 different words in a column the rarest are not counted.
+        """
         self._validate_params()
-        frame = _frame(X)
         forms = self.forms
-        if forms is None:
-            found = recognise(frame)
-            forms = found.forms
-            for told in found.notes:
-                warnings.warn(told, TableWarning, stacklevel=2)
-        columns = [self._learn(frame[name], forms.get(name)) for name in frame.columns]
-        if all(column["kind"] == "left out" for column in columns):
+        columns: list[Numbers | Words] = []
+        for frame in map(_frame, frames):
+            if not columns:
+                forms = _told(frame) if forms is None else forms
+                columns = [self._summary(frame[name], forms.get(name)) for name in frame.columns]
+            for column in columns:
+                column.add(frame[column.name])
+        if not columns:
+            raise TableError("the table has no rows")
+        learned = [column.learned() for column in columns]
+        if not self.standardise:
+            learned = [c | {"mean": 0.0, "scale": 1.0} if c["kind"] == "number" else c for c in learned]
+        if all(column["kind"] == "left out" for column in learned):
             raise TableError("no column is left to learn from; every one is empty or an identifier")
-        self.columns_ = columns
-        self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        self.n_features_in_ = len(columns)
+        self.columns_ = learned
+        self.feature_names_in_ = np.array([column["name"] for column in learned], dtype=object)
+        self.n_features_in_ = len(learned)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -103,25 +123,26 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 names += [f"{column['name']}={word}" for word in column["words"]]
         return np.array(names, dtype=object)
 
-    def _learn(self, series: pl.Series, form: Form | None) -> Column:
-        name, known = series.name, series.drop_nulls()
-        if form is not None and series.dtype == pl.String:
-            series = read_cells(series, form)
-        if _is_number(series.dtype):
-            column = _learn_numbers(series.alias(name))
-            return {**column, "form": form} if form is not None and column["kind"] == "number" else column
-        counts = _words(known).alias("word").value_counts().sort("count", "word", descending=[True, False])
-        if not len(counts) or (len(counts) == len(known) > self.max_categories):
-            return {"name": name, "kind": "left out"}
-        words = counts["word"].head(self.max_categories).to_list()
-        others = {"n_others": len(counts) - len(words), "rows_of_others": int(counts["count"][len(words) :].sum())}
-        return {"name": name, "kind": "word", "words": words, **others}
+    def _summary(self, series: pl.Series, form: Form | None) -> Numbers | Words:
+        """What gathers the cells of a column, of which this is the first part."""
+        form = form if series.dtype == pl.String else None
+        if form is not None or is_number(series.dtype):
+            return Numbers(series.name, form)
+        return Words(series.name, self.max_categories)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
         return tags
+
+
+def _told(frame: pl.DataFrame) -> dict[str, Form]:
+    """What the words of a table say, with a warning about what is doubtful."""
+    found = recognise(frame)
+    for told in found.notes:
+        warnings.warn(told, TableWarning, stacklevel=4)
+    return found.forms
 
 
 def _frame(X: Any) -> pl.DataFrame:
@@ -131,54 +152,16 @@ def _frame(X: Any) -> pl.DataFrame:
     return frame.to_polars()
 
 
-def _is_number(dtype: pl.DataType) -> bool:
-    return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
-
-
-def _numbers(series: pl.Series) -> pl.Series:
-    """As floats (dates in days), with NaN missing; infinity is an error that names the row."""
-    dtype = series.dtype
-    if dtype.is_temporal():
-        series = series.to_physical() / (1 if dtype == pl.Date else _A_DAY[getattr(dtype, "time_unit", "ns")])
-    values = series.cast(pl.Float64).fill_nan(None)
-    if values.is_infinite().any():
-        row = int(values.is_infinite().fill_null(False).arg_true()[0])
-        raise TableError(f"column {series.name!r} is infinite in row {row + 1}")
-    return values
-
-
-def _learn_numbers(series: pl.Series) -> Column:
-    values = _numbers(series).drop_nulls()
-    if not len(values):
-        return {"name": series.name, "kind": "left out"}
-    filled = _numbers(series).fill_null(values.median())
-    scale = filled.std(ddof=0)
-    return {
-        "name": series.name,
-        "kind": "number",
-        "dates": series.dtype.is_temporal(),
-        "fill": float(values.median()),  # type: ignore[arg-type]
-        "mean": float(filled.mean()),  # type: ignore[arg-type]
-        "scale": float(scale) if scale else 1.0,  # type: ignore[arg-type]
-    }
-
-
-def _words(series: pl.Series) -> pl.Series:
-    if series.dtype.is_nested():
-        raise TableError(f"column {series.name!r} holds lists or objects; give every value a column of its own")
-    return series.cast(pl.String)
-
-
 def _encode(column: Column, frame: pl.DataFrame) -> list[pl.Series]:
     if column["kind"] == "left out":
         return []
     name = column["name"]
     series = frame[name]
     if column["kind"] == "number":
-        if not _is_number(series.dtype) and series.dtype != pl.Null:
-            series = _read_again(column, _words(series)).alias(name)
-        return [(_numbers(series).fill_null(column["fill"]) - column["mean"]) / column["scale"]]
-    words = _words(series)
+        if not is_number(series.dtype) and series.dtype != pl.Null:
+            series = _read_again(column, as_words(series)).alias(name)
+        return [(as_numbers(series).fill_null(column["fill"]) - column["mean"]) / column["scale"]]
+    words = as_words(series)
     return [(words == word).fill_null(False).cast(pl.Float64).alias(f"{name}={word}") for word in column["words"]]
 
 

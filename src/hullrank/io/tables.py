@@ -14,6 +14,7 @@ from hullrank.exceptions import MissingExtraError, TableError
 from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
 from hullrank.io.csv_style import Style
 from hullrank.io.csv_tables import read_csv
+from hullrank.io.parquet_parts import ParquetParts, in_parts
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ def read_table(
     source : path or "-"
         The format follows from the first bytes, else from the ending of the name (``.gz`` aside). In CSV files the
         separator (comma, semicolon, tab or bar) follows from the first lines, and the cells of ``MISSING`` are missing.
+        A folder, or a pattern such as ``"grades/*.parquet"``, is all its Parquet files together.
     n_features : int, default=None
         Width of an SVMlight matrix; the largest index in the file if None.
     decimal : {".", ","}, default=None
@@ -51,6 +53,8 @@ def read_styled(
     source: str | Path, *, n_features: int | None = None, decimal: str | None = None, usual: str | None = None
 ) -> tuple[pl.DataFrame | SparseTable, Style | None]:
     """As `read_table`, and the style of a CSV file; ``usual`` is its decimal sign where no cell tells."""
+    if str(source) != "-" and in_parts(source):
+        return pl.concat(ParquetParts(source), how="vertical_relaxed"), None
     name = "standard input" if str(source) == "-" else str(source)
     style = None
     try:

@@ -54,7 +54,8 @@ class DrivenMarginClassifier(MarginClassifier):
     def _range(self, samples: Samples, space: KernelSpace | None) -> tuple[float, float]:
         """Where the ranking begins, and the largest feasible drive."""
         features, high = self._few_coordinates(samples, space), self._unbounded(samples)
-        low = collapse_drive(self._unit_problem(samples.n_classes), features) if features is not None else 0.0
+        signs, unit = self._signs(samples.X.shape[1]), self._unit_problem(samples.n_classes)
+        low = collapse_drive(unit, features, signs) if features is not None else 0.0
         return min(low, high), high
 
     def _unbounded(self, samples: Samples) -> float:

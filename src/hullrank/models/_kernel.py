@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from hullrank.data import Samples
 from hullrank.exceptions import HullrankError
+from hullrank.models._constraints import signs_of_features
 from hullrank.problem.kernel_factor import basis_size, factor_kernel
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.kernels import Gram, check_gram, kernel_matrix, resolve_gamma
+from hullrank.problem.signs import Signs
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +33,7 @@ class KernelMixin:
     coef0: float
     cache_size: float
     approximation: int | str | None
+    monotonic_cst: Any
     tol: float
     max_iter: int
     verbose: int
@@ -42,6 +45,17 @@ class KernelMixin:
     @property
     def _coefficient_norm(self) -> bool:
         return getattr(self, "norm", "rkhs") == "coefficient"
+
+    def _signs(self, d: int) -> Signs | None:
+        """The signs that ``monotonic_cst`` asks of the weights of d features; None if it asks for none."""
+        signs = signs_of_features(self.monotonic_cst, d, getattr(self, "feature_names_in_", None))
+        if signs and self._has_kernel:
+            raise HullrankError(
+                "monotonic_cst sets the signs of the features' weights, and a score with a kernel (kernel="
+                f"{self.kernel!r}, approximation={self.approximation!r}) has no such weights; use kernel='linear' "
+                "without approximation and norm, or drop monotonic_cst"
+            )
+        return Signs(np.array(signs, dtype=np.float64)) if signs else None
 
     def _check_gram(self, X: Any) -> Any:
         return check_gram(X, X.shape[0]) if self.kernel == "precomputed" else X

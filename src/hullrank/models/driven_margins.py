@@ -39,6 +39,9 @@ class NuMarginClassifier(DrivenMarginClassifier):
         The classes from lowest to highest, where y does not say it itself.
     class_weight : dict or "balanced", default=None
         Weights of the classes, multiplied with the sample weights.
+    monotonic_cst : array-like of shape (n_features,) or dict, default=None
+        1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
+        others; a dict has names of features for keys. Linear scores only.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -107,6 +110,7 @@ class NuMarginClassifier(DrivenMarginClassifier):
         fraction: float | None = None,
         classes: Any = None,
         class_weight: Any = None,
+        monotonic_cst: Any = None,
         kernel: Any = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -121,6 +125,7 @@ class NuMarginClassifier(DrivenMarginClassifier):
         self.fraction = fraction
         self.classes = classes
         self.class_weight = class_weight
+        self.monotonic_cst = monotonic_cst
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -190,6 +195,9 @@ class SumOfMarginsClassifier(DrivenMarginClassifier):
         Weights of the classes, multiplied with the sample weights; None is the paper's problem. It is the rarest class
         that bounds C from below, where rare classes outweigh nothing: with equal weights no C ranks 6 of 21 data sets,
         with balanced ones 2.
+    monotonic_cst : array-like of shape (n_features,) or dict, default=None
+        1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
+        others; a dict has names of features for keys. Linear scores only.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -258,6 +266,7 @@ class SumOfMarginsClassifier(DrivenMarginClassifier):
         fraction: float | None = None,
         classes: Any = None,
         class_weight: Any = "balanced",
+        monotonic_cst: Any = None,
         kernel: Any = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -272,6 +281,7 @@ class SumOfMarginsClassifier(DrivenMarginClassifier):
         self.fraction = fraction
         self.classes = classes
         self.class_weight = class_weight
+        self.monotonic_cst = monotonic_cst
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

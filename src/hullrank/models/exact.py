@@ -15,11 +15,12 @@ from hullrank._sklearn import Interval, StrOptions
 from hullrank.exact.grade import grade
 from hullrank.exact.mip import rank_program
 from hullrank.exact.portfolio import METHODS, solve_exact
-from hullrank.exact.rule import WeightRule, signs_of_features
+from hullrank.exact.rule import WeightRule
 from hullrank.exact.score_table import score_table
 from hullrank.exact.statement import Statement, state_pairs, state_ranks
 from hullrank.exceptions import ConvergenceWarning, HullrankError, LabelError
 from hullrank.models import _exact_starts
+from hullrank.models._constraints import SIGN_CONSTRAINTS, signs_of_features
 from hullrank.models._pair_charge import PairChargeRanker
 from hullrank.models.base import fitting
 from hullrank.problem.certificate import Status
@@ -107,7 +108,7 @@ class ExactRanker(PairChargeRanker):
         "weights": [StrOptions({"real", "integer"})],
         "max_weight": [Interval(Integral, 1, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
-        "monotonic_cst": ["array-like", dict, None],
+        **SIGN_CONSTRAINTS,
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "max_cells": [Interval(Integral, 1, None, closed="left"), None],
         "gap_tol": [Interval(Real, 0, None, closed="left")],

@@ -54,6 +54,9 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, IntervalEstimator):
         The classes from lowest to highest, where y does not say it itself.
     class_weight : dict or "balanced", default=None
         Weights of the classes, multiplied with the sample weights.
+    monotonic_cst : array-like of shape (n_features,) or dict, default=None
+        1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
+        others; a dict has names of features for keys. Linear scores only.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -146,6 +149,7 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, IntervalEstimator):
         norm: str = "rkhs",
         classes: Any = None,
         class_weight: Any = None,
+        monotonic_cst: Any = None,
         kernel: Any = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -165,6 +169,7 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, IntervalEstimator):
         self.norm = norm
         self.classes = classes
         self.class_weight = class_weight
+        self.monotonic_cst = monotonic_cst
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

@@ -85,11 +85,12 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         statement : IntervalStatement
         """
         labels, order, samples, positions = self._check_samples(X, y, sample_weight)
+        signs = self._signs(samples.X.shape[1])
         space = self._space(samples.X, samples.weights)
         problem = self._problem(order, samples, space)
         if space is not None and problem.l1:
             raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")
-        return IntervalStatement(problem, samples, positions, labels.classes, order, space)
+        return IntervalStatement(problem, samples, positions, labels.classes, order, space, signs)
 
     def candidate(self, statement: IntervalStatement) -> Point:
         """The fitted attributes as a point of the stated problem.

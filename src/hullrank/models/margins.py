@@ -55,6 +55,9 @@ class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
         Weights of the classes, multiplied with the sample weights.
     warm_start : bool, default=False
         Start from where the last fit ended (another C or gamma, the same samples).
+    monotonic_cst : array-like of shape (n_features,) or dict, default=None
+        1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
+        others; a dict has names of features for keys. Linear scores only.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="linear"
         A positive semi-definite kernel; a callable takes two matrices and returns the kernel values of their rows.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -137,6 +140,7 @@ class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
         classes: Any = None,
         class_weight: Any = None,
         warm_start: bool = False,
+        monotonic_cst: Any = None,
         kernel: Any = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -153,6 +157,7 @@ class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
         self.classes = classes
         self.class_weight = class_weight
         self.warm_start = warm_start
+        self.monotonic_cst = monotonic_cst
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

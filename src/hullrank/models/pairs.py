@@ -13,12 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError
-from hullrank.models._constraints import KERNEL_CONSTRAINTS, PRICE, SOLVER_CONSTRAINTS
+from hullrank.models._constraints import KERNEL_CONSTRAINTS, PRICE, SIGN_CONSTRAINTS, SOLVER_CONSTRAINTS
 from hullrank.models._kernel import KernelMixin
+from hullrank.models._pair_blocks import (
+    check_look,
+    checked_block,
+    first_look,
+    refuse_beside_blocks,
+    sample_of,
+    state_in_blocks,
+)
 from hullrank.models._price import PriceMixin
 from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.models.intervals import warn_collapsed
+from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source
 from hullrank.problem.charges import LOSSES, charge_named
 from hullrank.problem.kernel_factor import NYSTROEM_RANK
 from hullrank.problem.pair_sets import Pairs
@@ -42,6 +51,7 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         "C": PRICE,
         "loss": [StrOptions(set(LOSSES))],
         **{name: KERNEL_CONSTRAINTS[name] for name in ("approximation", "kernel", "gamma", "degree", "coef0")},
+        **SIGN_CONSTRAINTS,
         **SOLVER_CONSTRAINTS,
     }
 
@@ -75,9 +85,10 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
                 f"the exact kernel problem factors a matrix of {X.shape[0]} rows (at most {GRAM_ROWS}); set "
                 f"approximation, for instance approximation={NYSTROEM_RANK}, to use that many samples as a basis"
             )
+        signs = self._signs(X.shape[1])
         space = self._space(X, weights, rows)
         part = X if len(rows) == X.shape[0] else X[rows]
-        return self._restate(PairStatement(part, pairs, 1.0, charge_named(self.loss), rows, space))
+        return self._restate(PairStatement(part, pairs, 1.0, charge_named(self.loss), rows, space, signs))
 
     def _restate(self, statement: PairStatement) -> PairStatement:
         """The same data (and kernel) with the C and the loss that the estimator has now."""
@@ -135,6 +146,9 @@ class SwappedPairsRanker(PairRanker):
         How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     query_weight : {"pairs", "equal"}, default="pairs"
         Whether every pair counts alike, or every query.
+    monotonic_cst : array-like of shape (n_features,) or dict, default=None
+        1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
+        others; a dict has names of features for keys. Linear scores only.
     approximation : int or "nystroem", default=None
         Number of samples (pivots of the kernel matrix) that span the solution; "nystroem" is 1000. The certificate then
         holds for the approximated kernel. None is exact, with a kernel for up to 20,000 samples.
@@ -197,6 +211,7 @@ class SwappedPairsRanker(PairRanker):
         *,
         loss: str = "hinge",
         query_weight: str = "pairs",
+        monotonic_cst: Any = None,
         approximation: int | str | None = None,
         kernel: Any = "linear",
         gamma: Any = "scale",
@@ -209,6 +224,7 @@ class SwappedPairsRanker(PairRanker):
         self.C = C
         self.loss = loss
         self.query_weight = query_weight
+        self.monotonic_cst = monotonic_cst
         self.approximation = approximation
         self.kernel = kernel
         self.gamma = gamma
@@ -219,13 +235,15 @@ class SwappedPairsRanker(PairRanker):
         self.verbose = verbose
 
     @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, qid: Any = None) -> Self:
         """Learn scores that order the samples (of every query) as y does; Ctrl-C keeps the best answer so far.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            For a precomputed kernel, the kernel values between all samples.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features), or Blocks
+            For a precomputed kernel, the kernel values between all samples. `hullrank.io.Blocks` have targets, weights
+            and queries of their own; a query must lie in one block, and without queries many different targets ask for
+            blocks that are ranges of the target.
         y : array-like of shape (n_samples,)
             Targets, graded or real-valued; only their order matters.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -238,9 +256,36 @@ class SwappedPairsRanker(PairRanker):
         self : object
         """
         began = perf_counter()
+        if is_source(X):
+            refuse_beside_blocks(y=y, sample_weight=sample_weight, qid=qid)
+            return self._fit_blocks(ReadBlocks(X), X, began)
         statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
         warn_of_scales(self, statement.X)
         self._learn(statement, began)
+        return self
+
+    def _fit_blocks(self, blocks: BlockRows, source: Any, began: float) -> Self:
+        """Fit to rows in blocks: to all of them at once if a sample holds them, else by sums over the blocks."""
+        if self._has_kernel or self.monotonic_cst is not None:
+            raise HullrankError("rows in blocks are ranked by linear scores of any sign; leave out the other")
+        memory, names = getattr(source, "memory", None), getattr(source, "feature_names_in_", None)
+        rows = blocks.map(checked_block)
+        found = rows.sum(first_look, len(source), memory)
+        check_look(found)
+        if names is not None:
+            self.feature_names_in_ = names
+        self.n_features_in_ = found["widths"][0]
+        X, y, weights, qid = sample_of(found)
+        if len(y) == found["rows"]:
+            self._learn(self.state(X, y, sample_weight=weights, qid=qid), began)
+            return self
+        self.C_ = self._price(lambda: self.state(X, y, sample_weight=weights, qid=qid).mean_square)
+        statement = state_in_blocks(rows, found, self.C_, charge_named(self.loss), self.query_weight)
+        solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))
+        self.coef_, self.n_iter_ = solution.point.coef, solution.iterations
+        grade = statement.grade(Point(self.coef_), solution.evidence)
+        self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
+        warn_unless_converged(self.certificate_, self.tol)
         return self
 
     def state(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> PairStatement:
@@ -280,7 +325,7 @@ class SampledPairsRanker(PairRanker):
         How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
-    approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
+    monotonic_cst, approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
         As for `SwappedPairsRanker`.
 
     Attributes
@@ -326,6 +371,7 @@ class SampledPairsRanker(PairRanker):
         C: float | str = "scale",
         loss: str = "hinge",
         random_state: Any = None,
+        monotonic_cst: Any = None,
         approximation: int | str | None = None,
         kernel: Any = "linear",
         gamma: Any = "scale",
@@ -339,6 +385,7 @@ class SampledPairsRanker(PairRanker):
         self.C = C
         self.loss = loss
         self.random_state = random_state
+        self.monotonic_cst = monotonic_cst
         self.approximation = approximation
         self.kernel = kernel
         self.gamma = gamma

@@ -10,6 +10,7 @@ _HOME = {
     "CriticalDifferenceDisplay": "critical_difference",
     "MarginDisplay": "margin",
     "OrderGraphDisplay": "order_graph",
+    "OrderSearchDisplay": "order_search",
     "PairMatrixDisplay": "pair_matrix",
     "PathDisplay": "path",
     "ReliabilityDisplay": "reliability",

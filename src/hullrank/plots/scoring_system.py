@@ -106,8 +106,7 @@ class ScoringSystemDisplay:
         ax.barh(rows, share, color=class_colours(2)[1], alpha=0.35, height=0.8)
         for row, value, count in zip(rows, share, self.table.count, strict=True):
             ax.text(value + 1.5, row, f"{value:.0f}%  of {count:g}", va="center", color=INK, fontsize=9)
-        ends = zip(self.table.low, self.table.high, strict=True)
-        ax.set_yticks(rows, [f"{low:g}" if low == high else f"{low:g} to {high:g}" for low, high in ends])
+        ax.set_yticks(rows, self.table.totals)
         ax.set_xlim(0, 130)
         ax.set_xticks([0, 25, 50, 75, 100])
         ax.set(xlabel="positives (%) of the samples with this total", ylabel="total", title="total of points")

@@ -7,6 +7,7 @@ from enum import StrEnum
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
 from hullrank.problem.charges import Charge
@@ -180,16 +181,17 @@ def certify_intervals(
     coef = np.empty(layout.n_samples)
     totals, room = per_group = np.empty((2, problem.n_groups))
     tau = np.zeros(problem.n_groups)
+    drive = float(np.abs(problem.linear).max(initial=0.0))
     for turn in range(4):
         conjugate = move_multipliers(
             layout.table, problem.sign, problem.charge.code, layout.cost, a, tau, coef, per_group
         )
-        residual = problem.linear + problem.flow(totals) - problem.order_adjoint(t)
-        size = max(totals.max(initial=0.0), np.abs(problem.linear).max(initial=0.0))
+        residual = problem.linear + problem.incidence.T @ np.concatenate([totals, t])
         off = float(np.abs(residual).max(initial=0.0))
+        size = max(totals.max(initial=0.0), drive)
         if turn == 3 or not off > 1e-14 * size:
             break
-        move = np.clip(_least_repair(problem, np.concatenate([room, t]), residual), -1, 1)
+        move = np.maximum(np.minimum(_least_repair(problem, np.concatenate([room, t]), residual), 1.0), -1.0)
         tau, t = move[: problem.n_groups], t * (1 + move[problem.n_groups :])
     if problem.charge.smooth:
         conjugate = float(layout.row_cost @ problem.charge.conjugate(a))
@@ -199,8 +201,8 @@ def certify_intervals(
     loss = conjugate if problem.l1 else conjugate + dual_size
     floor = 0.0
     if problem.homogeneous:
-        drive = float(totals.sum()) * unit
-        floor = 1e-6 * drive if problem.penalty is Penalty.BALL else 0.5e-12 * drive**2
+        pull = float(totals.sum()) * unit
+        floor = 1e-6 * pull if problem.penalty is Penalty.BALL else 0.5e-12 * pull**2
         digits = 8 * EPSILON * (lost + float(np.abs(problem.linear) @ np.abs(theta)))
         if not primal < -max(1e-3 * floor, digits):  # no better than w = 0 with all thresholds at 0
             primal, scale = 0.0, 0.0
@@ -235,13 +237,15 @@ def _least_repair(problem: IntervalProblem, room: Floats, residual: Floats) -> F
     """tau = -N lam with (N' diag(room) N) lam = residual; zeros where the system is singular."""
     N = problem.incidence
     M = (N.T * room) @ N
-    ridge = 1e-15 * M.diagonal() + 1e-300
-    try:
-        if sp.issparse(M):
-            lam = splu((M + sp.diags_array(ridge)).tocsc()).solve(residual)
-        else:
-            lam = np.linalg.solve(M + np.diag(ridge), residual)
-    except (np.linalg.LinAlgError, RuntimeError):
-        return np.zeros(len(room))
+    if sp.issparse(M):
+        try:
+            lam = splu((M + sp.diags_array(1e-15 * M.diagonal() + 1e-300)).tocsc()).solve(residual)
+        except RuntimeError:
+            return np.zeros(len(room))
+    else:
+        M.flat[:: len(M) + 1] += 1e-15 * M.diagonal() + 1e-300
+        _, lam, singular = lapack.dposv(M, residual)
+        if singular:
+            return np.zeros(len(room))
     tau = -(N @ lam)
     return tau if np.isfinite(tau).all() else np.zeros(len(room))

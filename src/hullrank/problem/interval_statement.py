@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from hullrank.data import Samples
 from hullrank.order import OrderGraph
-from hullrank.problem.certificate import EPSILON, certify_intervals, charge_and_rise, total_charge
+from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, charge_and_rise, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, centred_rows
+from hullrank.problem.rows import ArrayRows, centred_rows, columns_of
+from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
@@ -34,7 +35,8 @@ class IntervalStatement:
     """An interval problem over samples in the order of the data.
 
     ``positions`` are the samples' numbers in the data as given (samples without weight are left out), ``classes`` their
-    labels from lowest to highest, and ``space`` the space of a kernel's functions, or None for a linear score.
+    labels from lowest to highest, ``space`` the space of a kernel's functions, or None for a linear score, and
+    ``signs`` those that the weights of a linear score must have, or None.
     """
 
     problem: IntervalProblem
@@ -43,11 +45,18 @@ class IntervalStatement:
     classes: NDArray[Any]
     order: OrderGraph
     space: KernelSpace | None = None
+    signs: Signs | None = None
 
     @property
     def family(self) -> str:
         """Which solvers take it."""
+        if self.signs is not None:
+            return "signed intervals"
         return "intervals" if self.space is None else "kernel intervals"
+
+    def on_columns(self, columns: NDArray[np.intp]) -> "IntervalStatement":
+        """The problem without signs in which only the weights of some columns are not 0."""
+        return replace(self, samples=replace(self.samples, X=columns_of(self.samples.X, columns)), signs=None)
 
     @property
     def size(self) -> Size:
@@ -101,6 +110,8 @@ class IntervalStatement:
         digits = 8 * self._digits(point, s)
         if np.any(problem.order_gaps(theta) < problem.gap - digits):
             return float("inf")
+        if self.signs is not None and not self.signs.allow(point.coef):
+            return float("inf")
         if problem.charge is Charge.HARD:
             lost = 0.0 if lost <= HARD_MARGIN_DIGITS + digits else float("inf")
         return self._penalty(point, s) + float(problem.linear @ theta) + lost
@@ -115,11 +126,7 @@ class IntervalStatement:
         sorted_scores, digits = s[self.samples.rows], self._digits(point, s)
         lost, rounding = charge_and_rise(self.problem, self.layout, point.thresholds, sorted_scores, digits)
         primal = self._objective(point, s, lost)
-        graded = certify_intervals(
-            self.problem, self.layout, sorted_scores, self._penalty(point, s),
-            lambda coef: self._dual_penalty(coef, point, s), point.thresholds, evidence.rows, evidence.order,
-            self._unit, lost,
-        )  # fmt: skip
+        graded = self._certified(point, evidence, s, lost)
         if self.problem.charge is Charge.HARD:  # margins that are missed by a few digits lower the optimum
             rounding = 4 * (lost + 16 * digits) * abs(graded.dual)
         grade = Grade(primal, graded.dual - rounding, graded.noise + rounding, graded.floor, graded.residuals)
@@ -127,6 +134,19 @@ class IntervalStatement:
             return grade
         whole = grade.dual - self.space.remainder(self.problem.penalty, self._by_sample(graded.coef))
         return replace(grade, dual=whole, span_dual=grade.dual, span=self.space.span)
+
+    def pull(self, point: Point, evidence: Multipliers) -> Floats:
+        """X'(sign alpha) by column: to which side, and how hard, the rows pull the weights of a linear score."""
+        s = self.scores(point)
+        lost = total_charge(self.problem, self.layout, point.thresholds, s[self.samples.rows])
+        return self._rows.adjoint(self._certified(point, evidence, s, lost).coef)
+
+    def _certified(self, point: Point, evidence: Multipliers, s: Floats, lost: float) -> CertifiedPoint:
+        return certify_intervals(
+            self.problem, self.layout, s[self.samples.rows], self._penalty(point, s),
+            lambda coef: self._dual_penalty(coef, point, s), point.thresholds, evidence.rows, evidence.order,
+            self._unit, lost,
+        )  # fmt: skip
 
     def _digits(self, point: Point, s: Floats) -> float:
         """How far rounding may move a score, about."""
@@ -164,7 +184,8 @@ class IntervalStatement:
         if self.space is None or self.space.has_coordinates:
             if self.view.spread == 0.0:  # all rows are equal, and coef sums to 0
                 return 0.0
-            return self.problem.penalty.dual_of(self._rows.adjoint(coef))
+            pull = self._rows.adjoint(coef)
+            return self.problem.penalty.dual_of(pull if self.signs is None else self.signs.nearest(pull))
         return self.space.dual_penalty(self.problem.penalty, self._by_sample(coef), point.coef, s)
 
     def _by_sample(self, coef: Floats) -> Floats:

@@ -22,10 +22,11 @@ where E'(sign alpha) sums over the rows of each threshold (for rho: all rows) an
 With the L1 penalty the quadratic term gives way to |X'(sign alpha)|_inf <= 1, with the ball to -|X'(sign alpha)|.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,7 +37,9 @@ from hullrank.problem.charges import Charge, priced_charge
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Build = TypeVar("Build", bound=Callable[..., Any])
 _FEW = 20  # order constraints that are gone through faster than tested all at once
+FEW_CLASSES = 64  # classes up to which problems are remembered
 DENSE_INCIDENCE = 20_000  # entries up to which the incidence matrix is kept dense
 
 
@@ -172,6 +175,25 @@ class IntervalProblem:
         return theta
 
 
+def _once(build: Build) -> Build:
+    """Decorate a function that builds problems: those of few classes are built once.
+
+    Cross-validation states the same problem again and again, and its arrays, which nobody changes, take as long to
+    build as a tenth of a small fit.
+    """
+    known: Any = lru_cache(maxsize=64)(build)
+
+    @wraps(build)
+    def built(n_classes: int, *args: Any, **options: Any) -> Any:
+        if n_classes > FEW_CLASSES:
+            return build(n_classes, *args, **options)
+        plain = (tuple(map(tuple, np.asarray(a).tolist())) if isinstance(a, list | np.ndarray) else a for a in args)
+        return known(n_classes, *plain, **options)
+
+    return built  # type: ignore[return-value]
+
+
+@_once
 def hull_problem(
     n_classes: int,
     edges: ArrayLike,
@@ -232,6 +254,7 @@ def hull_problem(
     )
 
 
+@_once
 def fixed_margin_problem(
     n_classes: int, C: float, *, loss: str = "hinge", thresholds: str = "immediate"
 ) -> IntervalProblem:
@@ -252,6 +275,7 @@ def nu_row_weight(per_class: NDArray[Any]) -> float:
     return float(2 * per_class.sum() - per_class[0] - per_class[-1])
 
 
+@_once
 def nu_margin_problem(n_classes: int, nu: float, row_weight: float) -> IntervalProblem:
     """Nu fixed margin, Shashua and Levin (32): min 1/2 |w|^2 - nu rho + (1/N) sum xi with margin rho >= 0.
 
@@ -274,6 +298,7 @@ def nu_margin_problem(n_classes: int, nu: float, row_weight: float) -> IntervalP
     )
 
 
+@_once
 def sum_of_margins_problem(n_classes: int, C: float) -> IntervalProblem:
     """Sum of margins, Shashua and Levin (14)-(20): |w| <= 1.
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,8 @@ from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.pair_sets import Floats, ListedPairs, Pairs
 from hullrank.problem.pairs import PairCharge, PairProblem
-from hullrank.problem.rows import ArrayRows, beyond_rounding, centred_rows
+from hullrank.problem.rows import ArrayRows, beyond_rounding, centred_rows, columns_of
+from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point
 
 
@@ -36,7 +37,8 @@ class PairStatement:
     """Pairs among samples in the order of the data, and their charge.
 
     ``X`` has the rows that take part in a pair, whose numbers in the data as given are ``positions``; ``space`` is the
-    space of a kernel's functions, or None for a linear score.
+    space of a kernel's functions, or None for a linear score, and ``signs`` are those that the weights of a linear
+    score must have, or None.
     """
 
     X: Any
@@ -45,7 +47,16 @@ class PairStatement:
     charge: Charge
     positions: NDArray[np.int64]
     space: KernelSpace | None = None
-    family: ClassVar[str] = "pairs"
+    signs: Signs | None = None
+
+    @property
+    def family(self) -> str:
+        """Which solvers take it."""
+        return "pairs" if self.signs is None else "signed pairs"
+
+    def on_columns(self, columns: NDArray[np.intp]) -> "PairStatement":
+        """The problem without signs in which only the weights of some columns are not 0."""
+        return replace(self, X=columns_of(self.X, columns), signs=None)
 
     @property
     def n_order_constraints(self) -> int:
@@ -85,6 +96,8 @@ class PairStatement:
 
     def _objective(self, point: Point, s: Floats, charge: PairCharge) -> float:
         """The same, from the charge of the pairs (smoothed over any window)."""
+        if self.signs is not None and not self.signs.allow(point.coef):
+            return float("inf")
         penalty = Penalty.L2.of(point.coef) if self.space is None else self.space.penalty(Penalty.L2, point.coef, s)
         return penalty + self.problem.exact_charge(charge)
 
@@ -103,6 +116,13 @@ class PairStatement:
             return Grade(primal, dual, noise)
         whole = dual - self.space.remainder(Penalty.L2, beta)
         return Grade(primal, whole, noise, span_dual=dual, span=self.space.span)
+
+    def pull(self, point: Point, evidence: Window | Floats) -> Floats:
+        """sum alpha_ij (x_i - x_j) by column: to which side, and how hard, the pairs pull the weights of a linear
+        score."""
+        s = self.scores(point)
+        here = self.problem.charged(self.pairs.at(s), evidence.width if isinstance(evidence, Window) else 1.0)
+        return -self.problem.rows.adjoint(self._dual(point, evidence, s, here)[1])
 
     def _rounding(self, point: Point, s: Floats, primal: float) -> float:
         """What the last digits of the scores may add to the charge: a pair at its kink begins to pay."""
@@ -136,7 +156,10 @@ class PairStatement:
         return gain - self._dual_penalty(coef, point, s), coef
 
     def _dual_of_window(self, point: Point, evidence: Window, s: Floats, here: PairCharge) -> tuple[float, Floats]:
-        """The dual objective at the multipliers of the window: the objective there, less the gap (``pair_bounds``)."""
+        """The dual objective at the multipliers of the window: the objective there, less the gap (``pair_bounds``).
+
+        With signs the gap is 1/2 |w - v|^2 + w.(v - u) plus complementarity, v the allowed weights nearest to u.
+        """
         problem, charge = self.problem, here
         if evidence.C is not None or evidence.coef is not None:
             problem = problem if evidence.C is None else replace(problem, C=evidence.C)
@@ -145,17 +168,23 @@ class PairStatement:
             charge = problem.charged(self.pairs.at(s), evidence.width)
         if self.space is None or self.space.has_coordinates:
             w = point.coef if self.space is None else self.space.weights(point.coef)
-            square, apart = float(w @ w), float(np.linalg.norm(w + problem.rows.adjoint(charge.coef)))
+            pull = -problem.rows.adjoint(charge.coef)
+            held = pull if self.signs is None else self.signs.nearest(pull)
+            square, apart = float(w @ w), float(np.linalg.norm(w - held))
+            forbidden = float(w @ (held - pull))
+            if self.signs is not None:
+                forbidden += charge.noise * float(np.linalg.norm(w))
         else:
             difference = point.coef + charge.coef
             square = float(point.coef @ s)
             distance = float(difference @ self.space.scores(difference)) + self.space.rounding(difference)
-            apart = max(distance, 0.0) ** 0.5
+            apart, forbidden = max(distance, 0.0) ** 0.5, 0.0
         rounding = EPSILON * float(np.abs(charge.coef) @ np.abs(s - s.mean()))
         primal, length = 0.5 * square + problem.exact_charge(charge), apart + charge.noise
-        return primal - 0.5 * length * length - charge.complementarity - rounding, charge.coef
+        return primal - 0.5 * length * length - forbidden - charge.complementarity - rounding, charge.coef
 
     def _dual_penalty(self, coef: Floats, point: Point, s: Floats) -> float:
         if self.space is None or self.space.has_coordinates:
-            return Penalty.L2.dual_of(self.problem.rows.adjoint(coef))
+            pull = -self.problem.rows.adjoint(coef)
+            return Penalty.L2.dual_of(pull if self.signs is None else self.signs.nearest(pull))
         return self.space.dual_penalty(Penalty.L2, -coef, point.coef, s)

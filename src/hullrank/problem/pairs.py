@@ -135,7 +135,12 @@ def every_pair(
     Pairs weigh the product of their samples' weights; ``equal`` makes the total the same for every query.
     """
     rows, pairs = _comparable(targets, query, weights, query_weight == "equal")
-    return rows, pairs.listed() if pairs.n_pairs <= LISTED_PAIRS * (SMOOTH if smooth else 1) else pairs
+    return rows, listed_if_few(pairs, smooth=smooth)
+
+
+def listed_if_few(pairs: AllPairs, *, smooth: bool) -> Pairs:
+    """The pairs one by one where they are few, or (of a ``smooth`` charge) not too many."""
+    return pairs.listed() if pairs.n_pairs <= LISTED_PAIRS * (SMOOTH if smooth else 1) else pairs
 
 
 def random_pairs(

@@ -21,6 +21,11 @@ FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyo
 BLOCK = 32768  # numbers in a block of rows that stays in cache
 
 
+def columns_of(X: Any, columns: NDArray[np.integer]) -> Any:
+    """Some columns of a matrix; one column of zeros where none is asked for, which no solver needs to know of."""
+    return X[:, columns] if len(columns) else X[:, :1] * 0.0
+
+
 class Rows(Protocol):
     """What a solver may ask of the rows x_i, i = 0..m-1."""
 
@@ -46,6 +51,10 @@ class Rows(Protocol):
 
     def take(self, positions: NDArray[np.integer]) -> "Rows":
         """The rows at the given positions, copied."""
+
+    @property
+    def columns(self) -> Floats | None:
+        """The columns of dense rows in memory as lines of a C-contiguous array, or None where there is none such."""
 
     def group_sums(self, layout: RowLayout) -> "GroupSums":
         """The map from values per row of the layout to (groups, columns): sums of values times the row's sample."""
@@ -74,6 +83,12 @@ class ArrayRows:
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.X.shape[0] if self.pick is None else len(self.pick))
+
+    @property
+    def columns(self) -> Floats | None:
+        """The columns, if they are stored as they are."""
+        plain = self.pick is None and self.mean is None and self.scale == 1.0
+        return self.X.T if plain and isinstance(self.X, np.ndarray) and self.X.flags.f_contiguous else None
 
     def scores(self, w: Floats) -> Floats:
         """Row products with w."""

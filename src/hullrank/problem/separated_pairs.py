@@ -11,12 +11,11 @@ for any number of ranks and queries, in O(m r).
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.charges import Charge
@@ -27,6 +26,46 @@ _DIGITS = 36.0  # natural logarithm of the accuracy asked for, 2e-16
 _BLOCK = 1 << 22  # numbers held at a time
 
 
+@dataclass(frozen=True)
+class Nodes:
+    """Chebyshev nodes of an interval, and their weights in the barycentric formula."""
+
+    places: Floats
+    weights: Floats
+
+    @classmethod
+    def between(cls, low: float, high: float) -> "Nodes":
+        """As many as the logistic charge needs for full accuracy where scores lie between two numbers."""
+        half = max((high - low) / 2, 1e-3)
+        y = _STRIP / half
+        r = int(np.ceil(_DIGITS / np.log(y + np.sqrt(1 + y * y)))) + 4
+        places = (low + high) / 2 + half * np.cos(np.pi * np.arange(r) / (r - 1))
+        weights = np.where(np.arange(r) % 2, -1.0, 1.0)
+        weights[[0, -1]] *= 0.5
+        return cls(places, weights)
+
+    def basis(self, s: Floats) -> Callable[[slice], Floats]:
+        """Some of the Lagrange polynomials at the scores, by the barycentric formula."""
+        total, hit = np.zeros(len(s)), np.zeros(len(s), dtype=bool)
+        for node, weight in zip(self.places, self.weights, strict=True):
+            apart = s - node
+            at_node = apart == 0
+            hit |= at_node
+            total += weight / np.where(at_node, 1.0, apart)
+        total = np.where(hit, 1.0, total)
+
+        def columns(some: slice) -> Floats:
+            apart = s[:, None] - self.places[some]
+            at_node = apart == 0
+            apart[at_node] = 1.0
+            values: Floats = self.weights[some] / apart / total[:, None]
+            if hit.any():
+                values[hit] = at_node[hit]
+            return values
+
+        return columns
+
+
 class SeparatedPairs:
     """All pairs at given scores (centred within each query), for smooth charges."""
 
@@ -35,14 +74,8 @@ class SeparatedPairs:
         self.start = pairs.starts[pairs.query[self.order]]
         self.end, self.above = pairs.starts[pairs.query[self.order] + 1], self.first + size
         self.s, self.weights = scores[self.order], pairs.weights[self.order]
-        low, high = float(self.s.min()), float(self.s.max())
-        half = max((high - low) / 2, 1e-3)
-        y = _STRIP / half
-        r = int(np.ceil(_DIGITS / np.log(y + np.sqrt(1 + y * y)))) + 4
-        angles = np.pi * np.arange(r) / (r - 1)
-        self.nodes = (low + high) / 2 + half * np.cos(angles)
-        self.node_weights = np.where(np.arange(r) % 2, -1.0, 1.0)
-        self.node_weights[[0, -1]] *= 0.5
+        self.nodes = Nodes.between(float(self.s.min()), float(self.s.max()))
+        self.basis = self.nodes.basis(self.s)
 
     def smooth(self, charge: Charge) -> Smooth:
         """All pairs charged: the total, and the derivative by sample."""
@@ -50,7 +83,7 @@ class SeparatedPairs:
         up = self._sums(charge.derivative, self.weights)
         down = self._sums(charge.derivative, self.weights, higher=True)
         coef = self.weights * (down - up)
-        noise = 16 * EPSILON * len(self.nodes) * float(self.weights @ (up + down))
+        noise = 16 * EPSILON * len(self.nodes.places) * float(self.weights @ (up + down))
         return Smooth(float(self.weights @ below), self._unsorted(coef), noise)
 
     def laplacian(self, charge: Charge, v: Floats) -> Floats:
@@ -79,35 +112,13 @@ class SeparatedPairs:
         running = np.zeros(len(self.s) + 1)
         step = max(1, _BLOCK // len(self.s))
         low, high = (self.above, self.end) if higher else (self.start, self.first)
-        for k in range(0, len(self.nodes), step):
-            basis = self._basis(slice(k, k + step))
-            for column, node in zip(basis.T, self.nodes[k : k + step], strict=True):
+        for k in range(0, len(self.nodes.places), step):
+            basis = self.basis(slice(k, k + step))
+            for column, node in zip(basis.T, self.nodes.places[k : k + step], strict=True):
                 np.cumsum(values * column, out=running[1:])
                 violation = self.s - node if higher else node - self.s
                 out += (running[high] - running[low]) * phi(violation)
         return out
-
-    def _basis(self, columns: slice) -> Floats:
-        """Lagrange polynomials at the scores, by the barycentric formula."""
-        apart = self.s[:, None] - self.nodes[columns]
-        at_node = apart == 0
-        apart[at_node] = 1.0
-        denominator, hit = self._barycentric
-        basis = self.node_weights[columns] / apart / denominator[:, None]
-        if hit.any():
-            basis[hit] = at_node[hit]
-        return basis
-
-    @cached_property
-    def _barycentric(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """The denominators of the barycentric formula, and which scores fall on a node."""
-        total, hits = np.zeros(len(self.s)), np.zeros(len(self.s), dtype=bool)
-        for node, weight in zip(self.nodes, self.node_weights, strict=True):
-            apart = self.s - node
-            at_node = apart == 0
-            hits |= at_node
-            total += weight / np.where(at_node, 1.0, apart)
-        return np.where(hits, 1.0, total), hits
 
     def _unsorted(self, values: Floats) -> Floats:
         out = np.empty_like(values)

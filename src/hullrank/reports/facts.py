@@ -76,6 +76,7 @@ def gather(
         "total": bool(order.is_total),
         "pairs": _worst_pairs(placed, order, grades, qid, numbers),
         "weights": _weights(model, names),
+        "card": card(model, names),
         "influences": influences(estimator, X, y, names, qid, sample_weight)[:_MOST_WEIGHTS],
         "certificate": _certificate(model),
     }
@@ -160,6 +161,24 @@ def _weights(model: Any, names: Any) -> dict[str, Any]:
     labels = [f"x{i}" for i in range(len(coef))] if names is None or len(names) != len(coef) else list(names)
     largest = np.argsort(-np.abs(coef), kind="stable")[:_MOST_WEIGHTS]
     return {"total": len(coef), "shown": [{"name": str(labels[i]), "weight": float(coef[i])} for i in largest]}
+
+
+def card(model: Any, names: Any = None) -> dict[str, Any] | None:
+    """Points of the features and what every total meant in the training data, if the model is a scoring system."""
+    table = getattr(model, "score_table_", None)
+    if table is None:
+        return None
+    if names is not None and len(names) == len(model.coef_):
+        table = table.named(names, model.coef_)
+    return {
+        "points": [{"feature": f, "points": p} for f, p in zip(table.features, table.points, strict=True)],
+        "totals": [
+            {"total": total, "samples": count, "positive": positive, "share": share}
+            for total, count, positive, share in zip(
+                table.totals, table.count, table.positive, table.share, strict=True
+            )
+        ],
+    }
 
 
 def _names(labels: list[Any]) -> list[str]:

@@ -17,6 +17,11 @@ from hullrank.io import replacing
 from hullrank.reports.facts import gather
 from hullrank.reports.words import in_words
 
+# The parts of the script, in the order in which they stand in the page; the last one starts it.
+SCRIPTS = (
+    "marks.js", "score_line.js", "thresholds.js", "order_graph.js", "trend.js", "tables.js", "report.js", "start.js",
+)  # fmt: skip
+
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -46,9 +51,7 @@ _PAGE = """<!doctype html>
 
 def render(facts: dict[str, Any], title: str) -> str:
     """The page of the facts of `gather`."""
-    resources = files("hullrank.reports") / "page"
-    style = (resources / "report.css").read_text(encoding="utf-8")
-    script = (resources / "report.js").read_text(encoding="utf-8")
+    style, script = resource("report.css"), "\n".join(map(resource, SCRIPTS))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     words = "\n".join(f"<p>{html.escape(sentence)}</p>" for sentence in in_words(facts))
     return _PAGE.format(
@@ -60,6 +63,11 @@ def render(facts: dict[str, Any], title: str) -> str:
         facts=embedded(facts),
         script=script,
     )
+
+
+def resource(name: str) -> str:
+    """A part of the page: a script or the style."""
+    return (files("hullrank.reports") / "page" / name).read_text(encoding="utf-8")
 
 
 def embedded(facts: Any) -> str:

@@ -20,9 +20,14 @@ from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import GROUP, ROW, SLACK, START, RowLayout
 from hullrank.problem.rows import Rows
 from hullrank.solvers._central_path import central_point, hard_rows
-from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
+from hullrank.solvers._linear_system import SingularSystemError
+from hullrank.solvers._newton_equations import newton_equations
 
 Floats = NDArray[np.float64]
+# The complementarity at which nu and sum-of-margins problems start, in units of rms|x| = 1: a linear term of about 1
+# drives their solution, which is small beside that of fixed margins of 1.
+DRIVEN_START = 0.01
+REFINEMENTS = 2  # steps of iterative refinement of a direction, once rounding shows; one leaves twice as many stalls
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ def interior_point(
     try:
         for iteration in range(max_iter + 1):
             state.weigh(step)
-            if not np.isfinite(state.complementarity + state.objective):
+            if not math.isfinite(state.complementarity + state.objective):
                 raise ZeroDivisionError
             safe = state.w, state.theta
             tell(state.relative_gap, state.report, verbose)
@@ -115,10 +120,10 @@ class _State:
         from hullrank.solvers import _loops
 
         self.loops, self.problem, self.rows, self.layout = _loops, problem, rows, layout
-        self.N, self.group_sums = problem.incidence, rows.group_sums(layout)
-        self.system: Any = newton_system(problem, rows.n_features)
+        self.N: Any = problem.incidence
         self.m, n, E = layout.n_samples, rows.n_features, len(problem.up)
         self.settled = settled or Settled(np.zeros(n), np.zeros(len(problem.linear)))
+        self.equations = newton_equations(problem, rows, layout, self.settled)
         self.quadratic = not np.isscalar(self.settled.group_weight)
         if self.quadratic:
             self.settled_B = problem.sum_by_threshold(self.settled.group_rows)
@@ -132,10 +137,13 @@ class _State:
         self.ratio, self.bend = np.empty(R), np.empty((2, S))
         self.rest, self.rest_xi, self.cross = np.empty(R), np.empty(S), np.empty(R)
         self.per_sample, self.per_group = np.zeros((3, self.m + E)), np.empty((3, problem.n_groups + E))
+        self.signed, self.totals = self.per_sample[1, : self.m], self.per_group[1]
         self.per_bundle = np.zeros(len(self.table))
         self.s, self.ds = np.zeros(self.m + E), np.zeros(self.m + E)
-        self.groups = np.stack([np.append(problem.sign, np.ones(E)), np.empty(problem.n_groups + E)])
-        self.offset = np.append(problem.offset, problem.gap)
+        self.groups = np.ones((2, problem.n_groups + E))
+        self.groups[0, : problem.n_groups] = problem.sign
+        self.offset = np.concatenate([problem.offset, problem.gap])
+        self.curvature = np.ones(n)
         self.noisy, self.dual_residual, self.iteration = False, np.inf, -1
         self._start(start, mu)
 
@@ -143,15 +151,17 @@ class _State:
         """On the central path at mu, from the starting weights and thresholds."""
         problem, n, R = self.problem, self.rows.n_features, self.layout.n_rows
         if start is None:
-            self.w, self.theta = np.zeros(n), problem.raise_thresholds(np.zeros(len(problem.linear)), room=0.1)
+            mu = min(mu, DRIVEN_START) if problem.homogeneous else mu
+            room = min(0.1, mu)
+            self.w, self.theta = np.zeros(n), problem.raise_thresholds(np.zeros(len(problem.linear)), room=room)
             if (q := problem.n_thresholds) > 0:
-                self.theta[:q] -= self.theta[:q].mean()
+                self.theta[:q] -= self.theta[:q].sum() / q
         else:
             self.w, self.theta = start.w.copy(), start.theta.copy()
         self.s[: self.m] = self.rows.scores(self.w)
-        self.groups[1] = self.offset + self.N @ self.theta
+        np.add(self.offset, self.N @ self.theta, out=self.groups[1])
         if start is None and problem.charge is not Charge.HARD:  # many classes: start at the size of the margins
-            mu = max(mu, float(np.mean(np.abs(self.groups[1, : problem.n_groups]))))
+            mu = max(mu, float(np.abs(self.groups[1, : problem.n_groups]).sum()) / max(problem.n_groups, 1))
         group = self.layout.row_group
         margins = problem.sign[group] * self.s[self.layout.row_sample] - self.groups[1, group]
         self.multipliers[:, :R], self.slack[:, : self.layout.n_slacks] = central_point(
@@ -186,17 +196,16 @@ class _State:
         self.s += step * self.ds
         if problem.l1:  # w is the difference of two positive parts, from which accumulated scores would drift away
             self.s[: self.m] = self.rows.scores(self.w)
-        self.groups[1] = self.offset + self.N @ self.theta
+        np.add(self.offset, self.N @ self.theta, out=self.groups[1])
         complementarity, lost, self.row_residual = self.loops.advance(
             self.table, self.groups, self.cost, self.s, self.multipliers, self.slack, step, self.move, self.dxi,
             self.ratio, self.bend, self.rest, self.rest_xi, self.per_sample, self.cross, self.per_group,
             self.per_bundle,
         )  # fmt: skip
-        self.row_weight, self.group_weight, totals = self.per_sample[0, : self.m], *self.per_group[:2]
         w, theta, q = self.w, self.theta, problem.n_thresholds
         gamma = (self.caps[1] - self.caps[0]) / 2 if problem.l1 else w
-        self.rw = self.rows.adjoint(self.per_sample[1, : self.m]) - gamma - settled.linear_w
-        self.rtheta = -(self.N.T @ totals) - self.linear_theta
+        self.rw = self.rows.adjoint(self.signed) - gamma - settled.linear_w
+        self.rtheta = -(self.N.T @ self.totals) - self.linear_theta
         penalty = np.abs(w).sum() if problem.l1 else 0.5 * w @ w
         self.objective = penalty + settled.linear_w @ w + self.linear_theta @ theta + lost
         if self.quadratic:
@@ -208,7 +217,7 @@ class _State:
             complementarity += float((self.parts * self.caps).sum())
         self.complementarity = float(complementarity)
         self.mu = self.complementarity / self.weight if self.weight else 0.0
-        self.sent = float(totals[: problem.n_groups].sum())
+        self.sent = float(self.totals[: problem.n_groups].sum())
         residual = math.sqrt(self.rw @ self.rw + self.rtheta @ self.rtheta)
         if self.iteration > 2 and residual > 2 * (1 - step) * self.dual_residual + 1e-12 * self.sent:
             self.noisy = True  # rounding in D shows in the dual equation: refine every direction from now on
@@ -233,24 +242,9 @@ class _State:
 
     def factor(self) -> None:
         """Factor the Newton matrix at the current weights."""
-        settled, rows, d = self.settled, self.rows, self.row_weight
-        n, n_groups = rows.n_features, self.problem.n_groups
-        self.curvature = 1 / (self.parts / self.caps).sum(axis=0) if self.problem.l1 else np.ones(n)
-        group_rows = self.group_sums(self.cross[: self.layout.n_rows]) + settled.group_rows
-        self.group_weight[:n_groups] += settled.group_weight
-        args = (group_rows, self.group_weight, self.per_bundle[: len(self.layout.table)])
-        if n <= DENSE_LIMIT:
-            H = rows.gram(d) + settled.H
-            H.flat[:: n + 1] += self.curvature
-            self.system.factor(H, *args)
-        else:
-            operators = [rows.gram_operator(d)] + ([settled.H] if self.quadratic else [])
-            curvature = self.curvature
-            self.system.factor(
-                lambda v: sum((op @ v for op in operators), curvature * v),
-                *args,
-                diagonal=sum((op.diagonal() for op in operators), curvature),
-            )
+        if self.problem.l1:
+            self.curvature = 1 / (self.parts / self.caps).sum(axis=0)
+        self.equations.factor(self.per_sample, self.cross, self.per_group[0], self.per_bundle, self.curvature)
 
     def choose_step(self) -> float:
         """Predictor and corrector, or a centring step where they are short; moves w and theta, returns the length."""
@@ -276,22 +270,21 @@ class _State:
             float(second_order), self.move, self.dxi, self.rest, self.rest_xi, self.per_sample, self.per_group,
         )  # fmt: skip
         self._direction(target, second_order)
-        if self.noisy:
+        for _ in range(REFINEMENTS if self.noisy else 0):
             self._refine()
         return min(1.0, 0.9995 / self.worst)
 
     def _direction(self, target: float = 0.0, second_order: bool = False) -> None:
         """Solve for the direction whose right sides stand in the rows, and measure it."""
-        push = self._l1_right_side(target, second_order) if self.problem.l1 else 0.0
-        self.dw, self.dtheta = self.system.solve(
-            self.rw + self.rows.adjoint(self.per_sample[2, : self.m]) + push,
-            self.rtheta - self.N.T @ self.per_group[2],
+        push = self._l1_right_side(target, second_order) if self.problem.l1 else None
+        rw = self.rw if push is None else self.rw + push
+        self.dw, self.dtheta, shift = self.equations.direction(
+            rw, self.rtheta, self.per_sample, self.per_group, self.ds
         )
-        self.ds[: self.m] = self.rows.scores(self.dw)
-        if self.problem.l1:
+        if push is not None:
             self.dgamma = self.curvature * self.dw - push
             self.dparts = (self.l1_rest + self.parts * np.stack([self.dgamma, -self.dgamma])) / self.caps
-        self._measure(self.dtheta, self.ds, refine=False)
+        self._measure(shift, self.ds, refine=False)
 
     def _l1_right_side(self, target: float, second_order: bool) -> Floats:
         self.l1_rest = target * self.l1_price - self.parts * self.caps
@@ -300,10 +293,10 @@ class _State:
         forward, backward = self.l1_rest / self.caps
         return self.curvature * (forward - backward)
 
-    def _measure(self, dtheta: Floats, ds: Floats, refine: bool) -> None:
+    def _measure(self, shift: Floats, ds: Floats, refine: bool) -> None:
         """Row steps, the longest step inside all cones, and the complementarity along it."""
         self.worst, self.first_order, self.second_order = self.loops.row_steps(
-            self.table, self.groups, self.N @ dtheta, self.cost, self.s, ds, self.multipliers, self.slack, self.ratio,
+            self.table, self.groups, shift, self.cost, self.s, ds, self.multipliers, self.slack, self.ratio,
             self.bend, self.rest, self.rest_xi, self.move, self.dxi, refine,
         )  # fmt: skip
         if self.problem.l1:
@@ -326,14 +319,14 @@ class _State:
         if self.quadratic:
             ew += self.dtheta[:q] @ self.settled_B - settled.H @ self.dw
             etheta[:q] += self.settled_B @ self.dw - self.settled_T * self.dtheta[:q]
-        fw, ftheta = self.system.solve(ew, etheta)
+        fw, ftheta = self.equations.solve(ew, etheta)
         fs = np.append(self.rows.scores(fw), np.zeros(len(self.problem.up)))
         self.dw, self.dtheta, self.ds = self.dw + fw, self.dtheta + ftheta, self.ds + fs
         if self.problem.l1:
             gain = self.curvature * fw
             self.dgamma = self.dgamma + gain
             self.dparts = self.dparts + self.parts * np.stack([gain, -gain]) / self.caps
-        self._measure(ftheta, fs, refine=True)
+        self._measure(self.N @ ftheta, fs, refine=True)
 
 
 def _with_order_rows(
@@ -346,7 +339,9 @@ def _with_order_rows(
     table[:B, :7], table[:B, 7] = layout.table, problem.charge.code
     table[B:] = [layout.n_samples, 1, problem.n_groups, -1, layout.n_rows, -1, layout.n_slacks, Charge.HARD.code]
     table[B:, [START, GROUP, ROW, SLACK]] += np.arange(E)[:, None]
-    return table, np.append(layout.cost, np.full(E, price)), price
+    cost = np.full(layout.n_slacks + E, price)
+    cost[: layout.n_slacks] = layout.cost
+    return table, cost, price
 
 
 def _largest(values: Floats) -> float:

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.certificate import CertifiedPoint, Status
+from hullrank.problem.certificate import CertifiedPoint, Status, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import Penalty
@@ -123,11 +123,14 @@ def _centre_thresholds(scaled: ScaledProblem, point: Iterate, certified: Certifi
     theta = centred_thresholds(scaled.problem, scaled.layout, s, certified.thresholds)
     if theta is certified.thresholds:
         return certified
-    trial = replace(
-        point, theta=theta, multipliers=certified.multipliers, order_multipliers=certified.order_multipliers
-    )
-    graded = scaled.certify(trial, s)
-    return graded if graded.relative_gap <= max(tol, certified.relative_gap) else certified
+    if scaled.problem.charge is Charge.HARD:
+        multipliers, t = certified.multipliers, certified.order_multipliers
+        moved = scaled.certify(replace(point, theta=theta, multipliers=multipliers, order_multipliers=t), s)
+    else:  # the lower bound does not depend on thresholds
+        objective = scaled.problem.penalty.of(point.w) + float(scaled.problem.linear @ theta)
+        primal = objective + total_charge(scaled.problem, scaled.layout, theta, s)
+        moved = replace(certified, primal=primal, thresholds=theta)
+    return moved if moved.relative_gap <= max(tol, certified.relative_gap) else certified
 
 
 def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:

@@ -5,7 +5,8 @@ Its dual needs multipliers 0 <= alpha <= cost that carry the flow linear + N'(F,
     kappa = max { k : k linear + N'(F, t) = 0, 0 <= alpha_r <= weight_r, t >= 0 }
 
 is the largest linear term that unit costs can carry; beyond it the primal is unbounded. With X'(sign alpha) = 0 added
-it is the largest one at which w = 0 is optimal. Both are linear programs.
+(or, for a weight of required sign, with no pull to the allowed side) it is the largest one at which w = 0 is optimal.
+Both are linear programs.
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ from hullrank.data import Samples
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import lay_out
 from hullrank.problem.rows import centred_rows
+from hullrank.problem.signs import Signs
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
@@ -29,7 +31,7 @@ def unbounded_drive(problem: IntervalProblem, samples: Samples) -> float:
     return _largest_drive(problem, sp.csr_array(problem.incidence), limits, None)
 
 
-def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
+def collapse_drive(problem: IntervalProblem, samples: Samples, signs: Signs | None = None) -> float:
     """The drive up to which w = 0 is optimal (a linear program over rows; thinned where rows are very many)."""
     samples = _thin(samples)
     order = samples.rows
@@ -42,13 +44,17 @@ def collapse_drive(problem: IntervalProblem, samples: Samples) -> float:
     signed = sp.csr_array(rows.X)[layout.row_sample] * problem.sign[group][:, None]
     balance = sp.vstack([signed, sp.csr_array((len(problem.up), signed.shape[1]))], format="csr")
     limits = np.concatenate([weights[layout.row_sample], np.full(len(problem.up), np.inf)])
-    return _largest_drive(problem, lines, limits, balance)
+    return _largest_drive(problem, lines, limits, balance, signs)
 
 
 def _largest_drive(
-    problem: IntervalProblem, lines: sp.csr_array, limits: Floats, balance: sp.csr_array | None
+    problem: IntervalProblem,
+    lines: sp.csr_array,
+    limits: Floats,
+    balance: sp.csr_array | None,
+    signs: Signs | None = None,
 ) -> float:
-    """Maximise k subject to k linear + lines'x = 0, balance'x = 0, 0 <= x <= limits.
+    """Maximise k subject to k linear + lines'x = 0, balance'x = 0 (signs: sign * balance'x <= 0), 0 <= x <= limits.
 
     HiGHS has absolute tolerances, so the unit of the program is the largest finite limit, rounded to a power of two.
     """
@@ -57,11 +63,14 @@ def _largest_drive(
     if balance is not None:
         still = sp.hstack([sp.csr_array((balance.shape[1], 1)), balance.T])
         flow = sp.vstack([flow, still])
-    equations = np.zeros(flow.shape[0])
+    low, high = np.zeros((2, flow.shape[0]))
+    if balance is not None and signs is not None:
+        low[-balance.shape[1] :][signs.values > 0] = -np.inf
+        high[-balance.shape[1] :][signs.values < 0] = np.inf
     c = np.zeros(flow.shape[1])
     c[0] = -1.0
     upper = np.append(np.inf, limits / unit)
-    answer = solve_lp(c, flow.tocsc(), equations, equations, np.zeros(len(c)), upper)
+    answer = solve_lp(c, flow.tocsc(), low, high, np.zeros(len(c)), upper)
     return max(0.0, float(unit * answer.x[0])) if len(answer.x) else 0.0
 
 

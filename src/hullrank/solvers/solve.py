@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 from hullrank._threads import one_blas_thread
+from hullrank.problem.block_pairs import BlockPairStatement
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.statement import Solution
@@ -22,6 +23,8 @@ def solve(statement: Any, options: Options, start: Any = None) -> Solution:
 
 @solve.register
 def _(statement: IntervalStatement, options: Options, start: Any = None) -> Solution:
+    if statement.signs is not None:
+        return _solve_signed(statement, options, start)
     if statement.space is None:
         from hullrank.solvers.intervals import solve_intervals
 
@@ -34,7 +37,23 @@ def _(statement: IntervalStatement, options: Options, start: Any = None) -> Solu
 
 @solve.register
 def _(statement: PairStatement, options: Options, start: Any = None) -> Solution:
+    if statement.signs is not None:
+        return _solve_signed(statement, options, start)
     from hullrank.solvers.pairs_newton import solve_pairs
 
     with one_blas_thread() if statement.space is None else nullcontext():  # a kernel matrix is factored by all threads
         return solve_pairs(statement, options, start=start)
+
+
+@solve.register
+def _(statement: BlockPairStatement, options: Options, start: Any = None) -> Solution:
+    from hullrank.solvers.block_pairs import solve_block_pairs
+
+    with one_blas_thread():
+        return solve_block_pairs(statement, options, start=start)
+
+
+def _solve_signed(statement: Any, options: Options, start: Any) -> Solution:
+    from hullrank.solvers.faces import solve_on_faces
+
+    return solve_on_faces(statement, options, start=start)

@@ -1,0 +1,108 @@
+"""Parquet files, one or many, as one table in parts that fit into memory."""
+
+from collections.abc import Iterator
+from glob import glob, has_magic
+from pathlib import Path
+
+import polars as pl
+
+from hullrank.exceptions import TableError
+from hullrank.io.content import REFUSALS, reason
+
+_PART = 1 << 25  # bytes of a part if nothing says otherwise
+_PARTS_IN_MEMORY = 16  # a part takes at most this fraction of the memory there is
+_CELL = 8  # bytes
+
+
+class ParquetParts:
+    """The rows of Parquet files with equal columns, in the order of the files' names.
+
+    Parameters
+    ----------
+    files : path
+        A file, a folder (all its files that end in .parquet or .pq), or a pattern such as ``"grades/*.parquet"``.
+    memory : int, default=None
+        Bytes that whoever asks has for rows; a part takes a sixteenth of it at most.
+    """
+
+    def __init__(self, files: str | Path, memory: int | None = None) -> None:
+        self.name = str(files)
+        self.files = _found(files)
+        self.columns = _columns(self.files[0])
+        room = _PART if memory is None else max(1, min(_PART, memory // _PARTS_IN_MEMORY))
+        rows = max(1, room // (_CELL * len(self.columns)))
+        self._slices: list[tuple[Path, int, int]] = []
+        self.rows = 0
+        for file in self.files:
+            held = _height(file, self.columns)
+            self._slices += [(file, start, min(rows, held - start)) for start in range(0, held, rows)]
+            self.rows += held
+        if not self.rows:
+            raise TableError(f"{self.name} has a header but no rows; nothing to read")
+
+    def __len__(self) -> int:
+        return len(self._slices)
+
+    def __getitem__(self, part: int) -> pl.DataFrame:
+        file, start, rows = self._slices[part]
+        try:
+            frame = pl.scan_parquet(file, glob=False).slice(start, rows).select(self.columns).collect()
+        except (*REFUSALS, OSError) as error:
+            raise _unreadable(file, error) from error
+        if len(frame) != rows:
+            raise TableError(f"{file} changed while it was read; start again")
+        return frame
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        return (self[part] for part in range(len(self)))
+
+    def first_row(self, part: int) -> int:
+        """The number of rows before a part."""
+        return sum(rows for _, _, rows in self._slices[:part])
+
+
+def in_parts(files: str | Path) -> bool:
+    """Whether a name stands for several files: a folder, or a pattern that is not itself the name of a file."""
+    path = Path(files)
+    return path.is_dir() or (has_magic(str(files)) and not path.exists())
+
+
+def _found(files: str | Path) -> list[Path]:
+    path = Path(files)
+    if path.is_dir():
+        found = sorted(file for file in path.iterdir() if file.suffix.lower() in (".parquet", ".pq"))
+        if not found:
+            raise TableError(f"the folder {files} holds no Parquet files (.parquet or .pq)")
+        return found
+    if not in_parts(files):
+        return [path]
+    found = sorted(Path(name) for name in glob(str(files), recursive=True))
+    if not found:
+        raise TableError(f"no file has a name like {files}")
+    return found
+
+
+def _columns(file: Path) -> list[str]:
+    with file.open("rb") as stream:
+        if stream.read(4) != b"PAR1":
+            raise TableError(f"{file} is no Parquet file, and only Parquet is read in parts; save it as Parquet first")
+    try:
+        return pl.scan_parquet(file, glob=False).collect_schema().names()
+    except (*REFUSALS, OSError) as error:
+        raise _unreadable(file, error) from error
+
+
+def _height(file: Path, columns: list[str]) -> int:
+    """The rows of a file that has these columns."""
+    held = set(_columns(file))
+    lacking = [name for name in columns if name not in held]
+    if lacking:
+        raise TableError(f"{file} lacks the column {lacking[0]!r}, which files before it have")
+    try:
+        return int(pl.scan_parquet(file, glob=False).select(pl.len()).collect().item())
+    except (*REFUSALS, OSError) as error:
+        raise _unreadable(file, error) from error
+
+
+def _unreadable(file: Path, error: BaseException) -> TableError:
+    return TableError(f"{file} cannot be read as Parquet: {reason(error)}")

@@ -1,0 +1,178 @@
+"""What rankers over pairs make of rows in blocks: one pass that looks at them, and the statement that follows."""
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from hullrank.data import check_queries, check_target, check_weights
+from hullrank.exceptions import HullrankError, NoComparablePairError
+from hullrank.problem.block_pairs import BlockPairStatement, Plan, inside_pairs, pair_block
+from hullrank.problem.block_rows import BlockRows, Sums
+from hullrank.problem.charges import Charge
+from hullrank.problem.pair_statement import PairStatement
+from hullrank.problem.pairs import every_pair
+
+Floats = NDArray[np.float64]
+Checked = tuple[Any, Floats, Floats, Any]
+
+FEW_RANKS = 64  # different targets up to which pairs are summed by rank, in whatever blocks the rows lie
+SAMPLE_ROWS = 60_000
+_CELL = 8  # bytes
+
+
+def checked_block(block: tuple[Any, Any, Any, Any]) -> Checked:
+    """Rows of positive weight, their targets as numbers, weights and queries (a task)."""
+    X, y, weight, qid = block
+    if not len(y):
+        return np.empty((0, X.shape[1])), np.empty(0), np.empty(0), None if qid is None else np.empty(0)
+    X = check_array(X, dtype=np.float64, accept_sparse="csr")
+    targets = check_target(X, y)
+    if targets.dtype.kind not in "biuf":
+        raise HullrankError("the targets of rows in blocks must be numbers, whose order does not depend on the block")
+    weights = np.zeros(len(y)) if weight is not None and not np.any(weight) else check_weights(weight, X)
+    rows = np.flatnonzero(weights > 0)
+    qid = None if qid is None else np.asarray(qid)[rows]
+    return X[rows], targets[rows].astype(np.float64), weights[rows], qid
+
+
+def refuse_beside_blocks(**given: Any) -> None:
+    """An error for what blocks have of their own."""
+    for name, value in given.items():
+        if value is not None:
+            raise HullrankError(f"blocks carry their own {name}; leave it out")
+
+
+def first_look(block: Checked, n_blocks: int, memory: int | None) -> Sums:
+    """Numbers, moments, targets and queries of a block, and a sample of its rows or of its queries (a task)."""
+    X, y, weights, qid = block
+    sums: Sums = {"widths": [X.shape[1]], "sparse": [sp.issparse(X)], "with_queries": [qid is not None] * bool(len(y))}
+    if not len(y):
+        return sums
+    query = check_queries(qid, len(y))
+    _, pairs, inside = inside_pairs(y, query, weights)
+    ends = [y.min(), y.max()]
+    parts = [y == ends[0], (y > ends[0]) & (y < ends[1]), (y == ends[1]) & (ends[1] > ends[0])]
+    targets, codes = np.unique(y, return_inverse=True)
+    few = len(targets) <= FEW_RANKS
+    sums |= {
+        "rows": len(y), "weight": float(weights.sum()), "moment": {X.shape[1]: np.asarray(weights @ X).ravel()},
+        "inside": inside, "n_inside": 0 if pairs is None else pairs.n_pairs,
+        "n_queries": 0 if pairs is None else len(pairs.n_ranks),
+        "queries": [] if qid is None else np.unique(qid).tolist(),
+        "ranges": [(*ends, *((float(weights[part].sum()), int(part.sum())) for part in parts))],
+        "many": 0 if few else 1,
+        "by_target": dict(zip(targets.tolist(), np.bincount(codes, weights), strict=True)) if few else {},
+        "count_by_target": dict(zip(targets.tolist(), np.bincount(codes).tolist(), strict=True)) if few else {},
+    }  # fmt: skip
+    chosen = _drawn(query if qid is not None else None, len(y), _sampled_rows(n_blocks, X.shape[1], memory))
+    sums["sample"] = [(X[chosen], y[chosen], weights[chosen], None if qid is None else qid[chosen])]
+    return sums
+
+
+def _drawn(query: Any | None, m: int, size: int) -> Any:
+    """About ``size`` rows at random, in whole queries if there are any."""
+    rng = np.random.default_rng(m)
+    if size >= m:
+        return np.arange(m)
+    if query is None:
+        return np.sort(rng.choice(m, size, replace=False))
+    sizes = np.bincount(query)
+    shuffled = rng.permutation(len(sizes))
+    kept = np.zeros(len(sizes), dtype=bool)
+    kept[shuffled[: np.searchsorted(np.cumsum(sizes[shuffled]), size) + 1]] = True
+    return np.flatnonzero(kept[query])
+
+
+def _sampled_rows(n_blocks: int, width: int, memory: int | None) -> int:
+    """Rows that are drawn from every block, so that a quarter of the memory holds them all."""
+    room = SAMPLE_ROWS if memory is None else max(1000, memory // (4 * _CELL * max(1, width)))
+    return -(-max(room, 2) // max(1, n_blocks))
+
+
+def state_in_blocks(rows: BlockRows, found: Sums, C: float, charge: Charge, query_weight: str) -> BlockPairStatement:
+    """The problem over all pairs of rows in blocks, from what the first look at them found."""
+    plan, n_pairs = _plan(found, query_weight == "equal")
+    plan = plan._replace(smooth=charge.smooth)
+    X, y, weights, qid = sample_of(found)
+    kept, pairs = every_pair(y, check_queries(qid, len(y)), weights, query_weight, smooth=charge.smooth)
+    sample = PairStatement(X[kept], pairs, C, charge, kept)
+    mean = None if any(found["sparse"]) else found["moment"][X.shape[1]] / found["weight"]
+    return BlockPairStatement(rows.map(pair_block, plan), plan, sample, C, charge, mean, n_pairs)
+
+
+def sample_of(found: Sums) -> tuple[Any, Floats, Floats, Any]:
+    """The rows that were drawn: X, y, weights and queries (or None)."""
+    X, y, weights, qid = zip(*found["sample"], strict=True)
+    stacked = sp.vstack(X).tocsr() if any(found["sparse"]) else np.concatenate(X)
+    return stacked, np.concatenate(y), np.concatenate(weights), None if qid[0] is None else np.concatenate(qid)
+
+
+def check_look(found: Sums) -> None:
+    """Refuse blocks that do not belong together."""
+    if "rows" not in found:
+        raise HullrankError("the blocks hold no row of positive weight")
+    if len(set(found["widths"])) > 1:
+        low, high = min(found["widths"]), max(found["widths"])
+        raise HullrankError(f"one block has {low} columns and another {high}; all need the same")
+    if len(set(found["with_queries"])) > 1:
+        raise HullrankError("some blocks have queries and others have none")
+    queries: list[Any] = found["queries"]
+    if len(set(queries)) < len(queries):
+        twice = next(each for each, times in Counter(queries).items() if times > 1)
+        raise HullrankError(
+            f"query {twice!r} has rows in two blocks, and its pairs cannot be formed there; bring every query into one "
+            'block, in Dask by shuffle(on="qid")'
+        )
+
+
+def _plan(found: Sums, equal_queries: bool) -> tuple[Plan, int]:
+    """How pairs are summed, and how many there are."""
+    if any(found["with_queries"]):
+        total = float(found["n_queries"]) if equal_queries else found["inside"]
+        plan, n_pairs = Plan("queries", total, None, equal_queries), found["n_inside"]
+    elif not found["many"] and len(found["by_target"]) <= FEW_RANKS:
+        edges = np.array(sorted(found["by_target"]))
+        total = _products([found["by_target"][target] for target in edges])
+        plan = Plan("ranks", total, edges)
+        n_pairs = int(_products([found["count_by_target"][target] for target in edges]))
+    else:
+        plan, n_pairs = _ranges(found)
+    if not plan.total > 0:
+        raise NoComparablePairError("no two samples can be compared: all targets are equal (in each query)")
+    return plan, n_pairs
+
+
+def _ranges(found: Sums) -> tuple[Plan, int]:
+    """Blocks that are ranges of the target: a rank for every end of a range, and one for what lies within."""
+    blocks = sorted(found["ranges"])
+    for (_, end, *_), (start, *_) in pairwise(blocks):
+        if start < end:
+            raise HullrankError(
+                f"the target has more than {FEW_RANKS} different values, and blocks overlap (one reaches {end:g}, the "
+                f"next begins at {start:g}); sort the rows by the target before they are cut into blocks, in Dask by "
+                "sort_values, or give queries"
+            )
+    edges = np.unique([end for block in blocks for end in block[:2]])
+    plan = Plan("ranges", 1.0, edges)
+    total, n_pairs = found["inside"], found["n_inside"]
+    by_rank = np.zeros((2, plan.n_ranks))
+    for low, high, *parts in blocks:
+        middle = 2 * np.searchsorted(edges, low) + 2
+        places = [2 * np.searchsorted(edges, low) + 1, middle, 2 * np.searchsorted(edges, high) + 1]
+        own = np.array(parts).T
+        for line, values in zip(by_rank, own, strict=True):
+            np.add.at(line, places, values)
+        total, n_pairs = total - _products(own[0]), n_pairs - _products(own[1])
+    total, n_pairs = total + _products(by_rank[0]), n_pairs + _products(by_rank[1])
+    return Plan("ranges", float(total), edges), int(n_pairs)
+
+
+def _products(sizes: Any) -> float:
+    """The sum of the products of every two of the sizes."""
+    sizes = np.asarray(sizes, dtype=np.longdouble)
+    return float(sizes @ (np.cumsum(sizes) - sizes))

@@ -1,0 +1,1 @@
+drawReport(document.querySelector("main"), JSON.parse(document.getElementById("facts").textContent));

@@ -1,0 +1,148 @@
+"""Tables larger than memory: Parquet folders and patterns, with the same answers as of the whole table."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+from conftest import ORDER, table
+from hullrank.cli.parts import memory_in_bytes
+from hullrank.exceptions import HullrankError
+
+
+@pytest.fixture(scope="module")
+def grades(tmp_path_factory):
+    """A table of 60,000 rows with gaps and words, in five files of unequal size; and the same in one file."""
+    folder = tmp_path_factory.mktemp("grades")
+    frame = (
+        table(n=60_000)
+        .drop("number", "weight", "query")
+        .with_columns(age=pl.when(pl.col("age") > 85).then(None).otherwise(pl.col("age")))
+    )
+    edges = [0, 100, 20_000, 35_000, 59_999, 60_000]
+    for i, (start, stop) in enumerate(pairwise(edges)):
+        frame[start:stop].write_parquet(folder / f"part-{i}.parquet", row_group_size=5_000)
+    whole = folder.parent / "whole.parquet"
+    frame.write_parquet(whole)
+    return folder, whole, frame
+
+
+def test_fits_ranks_and_evaluates_like_the_whole_table(run_here, grades, tmp_path):
+    folder, whole, frame = grades
+    one, parts = tmp_path / "one.hull", tmp_path / "parts.hull"
+    options = ("--target", "grade", "--order", ORDER, "--no-cv", "--json")
+    first = run_here("fit", whole, *options, "--out", one)
+    second = run_here("fit", folder, *options, "--out", parts, "--memory", "1MiB")
+    assert first.code == second.code == 0, second.err
+    costs = [json.loads(done.out)["certificate"]["primal"] for done in (first, second)]
+    assert costs[0] == pytest.approx(costs[1], rel=1e-2)  # the median of age is that of quantiles
+    figures = [
+        json.loads(run_here("evaluate", one, whole, "--json").out),
+        json.loads(run_here("evaluate", one, folder, "--json", "--memory", "1MiB").out),
+        json.loads(run_here("evaluate", parts, folder / "part-*.parquet", "--json", "--memory", "1MiB").out),
+    ]
+    assert figures[0] == pytest.approx(figures[1])
+    assert figures[2]["rows"] == len(frame)
+    assert figures[0] == pytest.approx(figures[2], abs=1e-3)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json", "arrow"])
+def test_ranked_rows_are_sorted_through_files(run_here, grades, tmp_path, ending):
+    folder, whole, _ = grades
+    model = tmp_path / "one.hull"
+    assert run_here("fit", whole, "--target", "grade", "--order", ORDER, "--no-cv", "--out", model).code == 0
+    one, parts = tmp_path / f"one.{ending}", tmp_path / f"parts.{ending}"
+    assert run_here("rank", model, whole, "--out", one).code == 0
+    done = run_here("rank", model, folder, "--out", parts, "--memory", "1MiB")
+    assert done.code == 0, done.err
+    assert "60,000 rows, best first, in" in done.out
+    read = {"csv": pl.read_csv, "parquet": pl.read_parquet, "json": pl.read_json, "arrow": pl.read_ipc}
+    a, b = (read.get(ending, pl.read_ndjson)(file) for file in (one, parts))
+    assert a["rank"].to_list() == b["rank"].to_list()
+    by_row = [frame.sort("row").drop("score", "rank") for frame in (a, b)]
+    assert by_row[0].equals(by_row[1])
+    assert not list(tmp_path.glob(".hullrank-*"))
+
+
+def test_only_the_best_rows_are_shown(run_here, grades, tmp_path):
+    folder, whole, _ = grades
+    model = tmp_path / "one.hull"
+    assert run_here("fit", whole, "--target", "grade", "--order", ORDER, "--no-cv", "--out", model).code == 0
+    one, parts = (
+        json.loads(run_here("rank", model, *which, "--top", "5", "--json").out)
+        for which in ((whole,), (folder, "--memory", "1MiB"))
+    )
+    assert one == parts
+    assert len(parts["ranked"]) == 5
+    assert "20 of 60,000 rows, best first" in run_here("rank", model, folder, "--memory", "1MiB").out
+
+
+def test_a_folder_that_fits_is_a_table_like_any_other(run_here, grades, tmp_path):
+    folder, _, _ = grades
+    done = run_here("fit", folder, "--target", "grade", "--order", ORDER, "--out", tmp_path / "m.hull")
+    assert done.code == 0, done.err
+    assert "rows left out" in done.out
+
+
+def test_rows_without_a_grade_are_left_out_once(run_here, tmp_path):
+    frame = table(n=40_000).drop("number", "weight", "query")
+    holes = np.arange(len(frame)) % 10 == 0
+    frame = frame.with_columns(grade=pl.when(~pl.Series(holes)).then(pl.col("grade")))
+    frame.write_parquet(tmp_path / "t.parquet")
+    done = run_here(
+        "fit",
+        tmp_path / "t.parquet",
+        "--target",
+        "grade",
+        "--order",
+        ORDER,
+        "--out",
+        tmp_path / "m.hull",
+        "--memory",
+        "1MiB",
+    )
+    assert done.code == 0, done.err
+    assert done.err.count("4,000 rows of") == 1
+    assert "36,000 training rows" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--method", "swapped-pairs"), "are fitted in parts"),
+        (("--set", "kernel=rbf"), "are fitted in parts"),
+        (("--probabilities",), "--probabilities need all rows in memory"),
+        (("--memory", "lots"), "write it like --memory 2GiB"),
+    ],
+)
+def test_what_needs_all_rows_is_refused_before_they_are_read(run_here, grades, tmp_path, arguments, said):
+    folder, _, _ = grades
+    options = ("--target", "grade", "--order", ORDER, "--out", tmp_path / "m.hull", "--memory", "1MiB", *arguments)
+    done = run_here("fit", folder, *options)
+    assert done.code == 1
+    assert said in done.err
+    assert not (tmp_path / "m.hull").exists()
+
+
+def test_files_that_do_not_belong_together_are_named(run_here, tmp_path):
+    pl.DataFrame({"a": [1.0], "grade": [1]}).write_parquet(tmp_path / "1.parquet")
+    pl.DataFrame({"b": [1.0], "grade": [1]}).write_parquet(tmp_path / "2.parquet")
+    done = run_here("fit", tmp_path, "--target", "grade", "--out", tmp_path / "m.hull")
+    assert done.code == 1
+    assert "2.parquet lacks the column 'a'" in done.err
+    (tmp_path / "2.parquet").write_text("a,grade\n1,2\n")
+    assert "2.parquet is no Parquet file" in run_here("fit", tmp_path, "--out", tmp_path / "m.hull").err
+    assert "no file has a name like" in run_here("fit", tmp_path / "x*.parquet", "--out", tmp_path / "m.hull").err
+
+
+@pytest.mark.parametrize(("text", "size"), [("2GiB", 2 << 30), ("1.5 MB", 3 << 19), ("2097152", 2 << 20)])
+def test_sizes(text, size):
+    assert memory_in_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "2 apples", "-1GiB", "12", "nan"])
+def test_sizes_that_are_none(text):
+    with pytest.raises(HullrankError, match="write it like"):
+        memory_in_bytes(text)

@@ -1,0 +1,154 @@
+"""Pairs of rows in blocks: the same problem, objective and answer as with all rows in memory."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from hullrank import SampledPairsRanker, SwappedPairsRanker
+from hullrank.exceptions import HullrankError, NoComparablePairError
+from hullrank.io import Blocks
+from hullrank.models import _pair_blocks
+from hullrank.problem.block_rows import ReadBlocks
+from hullrank.problem.charges import charge_named
+from hullrank.problem.statement import Point
+
+KINDS = ("queries", "ranks", "ranges")
+LOSSES = ("hinge", "squared_hinge", "logistic")
+
+
+def data(kind, m=3000, n=4, seed=0):
+    """Rows, targets, weights and queries of each of the ways in which pairs lie in blocks."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n)) + 2
+    t = X @ rng.normal(size=n) + 2 * rng.normal(size=m)
+    weights = rng.integers(0, 4, m).astype(float)
+    if kind == "queries":
+        return X, np.digitize(t, np.quantile(t, [0.3, 0.6])), weights, np.arange(m) // 10
+    if kind == "ranks":
+        return X, np.digitize(t, np.quantile(t, [0.2, 0.5, 0.9])), weights, None
+    order = np.argsort(t)
+    return X[order], np.round(t[order], 1), weights, None
+
+
+def in_blocks(data, cuts):
+    """Blocks with the given numbers of rows before them."""
+    X, y, weights, qid = data
+    parts = [slice(a, b) for a, b in pairwise([0, *cuts, len(y)])]
+    return Blocks.from_batches([(X[p], y[p], weights[p], None if qid is None else qid[p]) for p in parts])
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    """Samples so small that rows do not all fit into them."""
+    monkeypatch.setattr(_pair_blocks, "SAMPLE_ROWS", 600)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_answer_is_that_of_all_rows_in_memory(kind, loss, small_samples):
+    X, y, weights, qid = rows = data(kind)
+    model = SwappedPairsRanker(5.0, loss=loss).fit(in_blocks(rows, range(500, 3000, 500)))
+    memory = SwappedPairsRanker(5.0, loss=loss).fit(X, y, sample_weight=weights, qid=qid)
+    assert model.certificate_.solver == "block_pairs"
+    assert model.certificate_.status == "converged"
+    assert model.certificate_.n_order_constraints == memory.certificate_.n_order_constraints
+    stated = memory.state(X, y, sample_weight=weights, qid=qid)
+    exact = stated.objective(Point(model.coef_))
+    assert model.certificate_.dual <= memory.certificate_.primal * (1 + 1e-12)
+    assert exact <= model.certificate_.primal * (1 + 1e-9)
+    assert_allclose(model.certificate_.primal, memory.certificate_.primal, rtol=2e-6)
+    assert_allclose(model.score_samples(X), X @ model.coef_)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(KINDS), st.sampled_from(LOSSES), st.lists(st.integers(0, 40), max_size=6), st.integers(0, 99),
+    st.sampled_from([0.0, 0.3, 3.0]),
+)  # fmt: skip
+def test_any_partition_gives_the_same_objective(kind, loss, cuts, seed, size):
+    X, y, weights, qid = rows = data(kind, m=400, seed=seed)
+    model = SwappedPairsRanker(2.0, loss=loss)
+    stated = model.state(X, y, sample_weight=weights, qid=qid)
+    raw = ReadBlocks(in_blocks(rows, sorted(10 * cut for cut in cuts)))
+    checked = raw.map(_pair_blocks.checked_block)
+    found = checked.sum(_pair_blocks.first_look, 10, None)
+    _pair_blocks.check_look(found)
+    blocks = _pair_blocks.state_in_blocks(checked, found, 2.0, charge_named(loss), "pairs")
+    assert blocks.n_order_constraints == stated.n_order_constraints
+    w = size * np.random.default_rng(seed).normal(size=X.shape[1])
+    survey = blocks.survey(w, 0.25)
+    exact = stated.objective(Point(w))
+    assert exact <= survey.objective * (1 + 1e-12)
+    assert survey.objective <= exact * (1 + 1e-4)
+    grade = blocks.grade(Point(w), survey)
+    best = SwappedPairsRanker(2.0, loss=loss).fit(X, y, sample_weight=weights, qid=qid).certificate_.primal
+    assert grade.dual <= best * (1 + 1e-12)
+
+
+def test_equal_queries(small_samples):
+    X, y, weights, qid = rows = data("queries")
+    model = SwappedPairsRanker(5.0, query_weight="equal").fit(in_blocks(rows, [1000, 2000]))
+    memory = SwappedPairsRanker(5.0, query_weight="equal").fit(X, y, sample_weight=weights, qid=qid)
+    assert_allclose(model.certificate_.primal, memory.certificate_.primal, rtol=2e-6)
+
+
+@pytest.mark.parametrize("kind", ["queries", "ranks"])
+def test_sparse_blocks(kind, small_samples):
+    X, y, weights, qid = data(kind)
+    X = np.where(X > 2, X, 0.0)
+    sparse = in_blocks((sp.csr_array(X), y, weights, qid), [1000, 2000])
+    model = SwappedPairsRanker(5.0).fit(sparse)
+    memory = SwappedPairsRanker(5.0).fit(X, y, sample_weight=weights, qid=qid)
+    assert_allclose(model.certificate_.primal, memory.certificate_.primal, rtol=2e-6)
+
+
+def test_few_rows_are_fitted_in_memory():
+    X, y, weights, _ = rows = data("ranks")
+    model = SwappedPairsRanker(5.0).fit(in_blocks(rows, [100, 100, 2000]))
+    memory = SwappedPairsRanker(5.0).fit(X, y, sample_weight=weights)
+    assert model.certificate_.solver == memory.certificate_.solver
+    assert_allclose(model.coef_, memory.coef_, rtol=1e-6)
+
+
+def test_names_come_with_the_blocks(small_samples):
+    X, y, weights, _ = data("ranks")
+    blocks = Blocks(lambda i: (X, y, weights, None), 1, feature_names=list("abcd"))
+    assert SwappedPairsRanker().fit(blocks).feature_names_in_.tolist() == list("abcd")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda X, y, w, q: [(X, y, w, q), (X[:10, :2], y[:10], w[:10], q[:10] + 1000)], "has 2 columns and another 4"),
+        (lambda X, y, w, q: [(X, y, w, q), (X, y, w, q)], r"query .* has rows in two blocks.*shuffle\(on=\"qid\"\)"),
+        (lambda X, y, w, q: [(X, y, w, q), (X, y, w, None)], "some blocks have queries and others have none"),
+        (lambda X, y, w, q: [(X, X[:, 0], w, None), (X, X[:, 0], w, None)], "blocks overlap.*sort the rows"),
+        (lambda X, y, w, q: [(X, y.astype(str), w, None)], "must be numbers"),
+        (lambda X, y, w, q: [(X, y, 0 * w, None)], "no row of positive weight"),
+    ],
+)
+def test_blocks_that_cannot_be_ranked(change, said, small_samples):
+    blocks = Blocks.from_batches(change(*data("queries")))
+    with pytest.raises(HullrankError, match=said):
+        SwappedPairsRanker().fit(blocks)
+
+
+def test_equal_targets(small_samples):
+    X, y, weights, _ = data("ranks")
+    with pytest.raises(NoComparablePairError, match="all targets are equal"):
+        SwappedPairsRanker().fit(in_blocks((X, 0 * y, weights, None), [1500]))
+
+
+def test_what_does_not_go_with_blocks():
+    blocks = in_blocks(data("ranks"), [1500])
+    with pytest.raises(HullrankError, match="linear scores"):
+        SwappedPairsRanker(kernel="rbf").fit(blocks)
+    with pytest.raises(HullrankError, match="blocks carry their own y"):
+        SwappedPairsRanker().fit(blocks, [0, 1])
+    with pytest.raises((TypeError, ValueError)):
+        SampledPairsRanker().fit(blocks, None)
