@@ -83,7 +83,7 @@ class DrivenMarginClassifier(MarginClassifier):
         share = np.cumsum(np.bincount(statement.samples.codes, statement.samples.weights))
         median = int(np.searchsorted(share, share[-1] / 2))
         below = np.nextafter(scores[0], -np.inf)
-        self.thresholds_[:median] = self.intervals_[:median, 1] = self.intervals_[1 : median + 1, 0] = below
+        self.thresholds_[:median] = below
 
 
 def is_workable(low: float, high: float) -> bool:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.problem.certificate import EPSILON
@@ -115,6 +116,14 @@ class KernelSpace:
     @cached_property
     def _diagonal(self) -> Floats:
         return self.gram.diagonal()
+
+    @cached_property
+    def is_point(self) -> bool:
+        """Whether all samples are one and the same row."""
+        X = self.gram.X
+        if sp.issparse(X):
+            return bool((X.max(axis=0) - X.min(axis=0)).count_nonzero() == 0)
+        return bool((X[:1, : 1 if self.gram.kernel == "precomputed" else None] == X).all())
 
     @cached_property
     def typical_length(self) -> float:
