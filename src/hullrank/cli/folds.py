@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,11 @@ class Task:
     parameters: dict[str, Any]
     order: Any  # the order graph that the pairs are counted by, or None for numbers
     forms: dict[str, Any] | None
+    tune: bool = False  # whether every fit chooses its own C, by folds of the rows it learns from
 
     def take(self, rows: Any) -> "Task":
         """The same with some rows only."""
-        return Task(self.method, self.data.take(rows), self.y[rows], self.parameters, self.order, self.forms)
+        return replace(self, data=self.data.take(rows), y=self.y[rows])
 
     @property
     def within_queries(self) -> bool:
@@ -71,12 +72,15 @@ def runner(task: Task, remarks: Remarks) -> Run:
     """Train rows, test rows -> pair accuracy on the test rows (within queries if there are any); NaN if collapsed."""
     from hullrank.cli.fit import fit_pipeline
     from hullrank.cli.methods import build
+    from hullrank.cli.tuning import tuned
 
     def run(train: Any, test: Any) -> float:
-        pipeline = build(task.method, task.parameters, sparse=task.data.sparse, forms=task.forms)
+        part = task.take(train)
+        parameters = tuned(part) if task.tune else task.parameters
+        pipeline = build(task.method, parameters, sparse=task.data.sparse, forms=task.forms)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            fit_pipeline(pipeline, task.data.take(train), task.y[train])
+            fit_pipeline(pipeline, part.data, part.y)
             if stopped():
                 raise KeyboardInterrupt
             scores = pipeline.score_samples(task.data.X[test])

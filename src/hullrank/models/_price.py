@@ -38,6 +38,11 @@ class PriceMixin:
         unit = square if np.isfinite(square) and square > 0 else 1.0
         return float(np.clip(self._scaled_price[self.loss] / unit, *_LIMITS))
 
+    def _stated_price(self, X: Any, y: Any, **given: Any) -> float:
+        """The price with which a fit to these data would begin."""
+        statement: Any = self.state(X, y, **given)  # type: ignore[attr-defined]
+        return float(statement.C if hasattr(statement, "C") else statement.problem.cost)
+
 
 class SlackPriceMixin(PriceMixin):
     """The same for slack that is summed over samples: their mean squared distance from their mean is the unit."""
