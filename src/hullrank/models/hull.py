@@ -54,6 +54,8 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, IntervalEstimator):
         The classes from lowest to highest, where y does not say it itself.
     class_weight : dict or "balanced", default=None
         Weights of the classes, multiplied with the sample weights.
+    warm_start : bool, default=False
+        Start from where the last fit ended (another C or gamma, the same samples).
     monotonic_cst : array-like of shape (n_features,) or dict, default=None
         1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
         others; a dict has names of features for keys. Linear scores only.
@@ -133,6 +135,7 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, IntervalEstimator):
         "slack": [StrOptions({"sample", "edge"})],
         "penalty": [StrOptions({"l2", "l1"})],
         "class_weight": CLASS_WEIGHT,
+        "warm_start": ["boolean"],
         "norm": [StrOptions({"rkhs", "coefficient"})],
         **CLASS_CONSTRAINTS,
     }
@@ -149,6 +152,7 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, IntervalEstimator):
         norm: str = "rkhs",
         classes: Any = None,
         class_weight: Any = None,
+        warm_start: bool = False,
         monotonic_cst: Any = None,
         kernel: Any = "linear",
         gamma: float | str = "scale",
@@ -169,6 +173,7 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, IntervalEstimator):
         self.norm = norm
         self.classes = classes
         self.class_weight = class_weight
+        self.warm_start = warm_start
         self.monotonic_cst = monotonic_cst
         self.kernel = kernel
         self.gamma = gamma

@@ -50,6 +50,7 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": PRICE,
         "loss": [StrOptions(set(LOSSES))],
+        "warm_start": ["boolean"],
         **{name: KERNEL_CONSTRAINTS[name] for name in ("approximation", "kernel", "gamma", "degree", "coef0")},
         **SIGN_CONSTRAINTS,
         **SOLVER_CONSTRAINTS,
@@ -109,7 +110,16 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)
         self._warn_if_weak(statement)
-        return solution.point if statement.space is None else None
+        if statement.space is not None:
+            return None
+        if self.warm_start:
+            self._warm = solution.point
+        return solution.point
+
+    def _warm_start_for(self, statement: PairStatement) -> Point | None:
+        """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then."""
+        start: Point | None = getattr(self, "_warm", None) if self.warm_start and statement.space is None else None
+        return start if start is not None and len(start.coef) == statement.X.shape[1] else None
 
     def _warn_if_weak(self, statement: PairStatement) -> None:
         """Say so where C is too small to rank: w = 0 is as good, or every pair lies inside the margin."""
@@ -149,6 +159,9 @@ class SwappedPairsRanker(PairRanker):
     monotonic_cst : array-like of shape (n_features,) or dict, default=None
         1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
         others; a dict has names of features for keys. Linear scores only.
+    warm_start : bool, default=False
+        Start from the weights of the last fit (another C, other rows). With a kernel every fit starts from zero, which
+        is faster.
     approximation : int or "nystroem", default=None
         Number of samples (pivots of the kernel matrix) that span the solution; "nystroem" is 1000. The certificate then
         holds for the approximated kernel. None is exact, with a kernel for up to 20,000 samples.
@@ -212,6 +225,7 @@ class SwappedPairsRanker(PairRanker):
         loss: str = "hinge",
         query_weight: str = "pairs",
         monotonic_cst: Any = None,
+        warm_start: bool = False,
         approximation: int | str | None = None,
         kernel: Any = "linear",
         gamma: Any = "scale",
@@ -225,6 +239,7 @@ class SwappedPairsRanker(PairRanker):
         self.loss = loss
         self.query_weight = query_weight
         self.monotonic_cst = monotonic_cst
+        self.warm_start = warm_start
         self.approximation = approximation
         self.kernel = kernel
         self.gamma = gamma
@@ -261,7 +276,7 @@ class SwappedPairsRanker(PairRanker):
             return self._fit_blocks(ReadBlocks(X), X, began)
         statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
         warn_of_scales(self, statement.X)
-        self._learn(statement, began)
+        self._learn(statement, began, self._warm_start_for(statement))
         return self
 
     def _fit_blocks(self, blocks: BlockRows, source: Any, began: float) -> Self:
@@ -325,7 +340,7 @@ class SampledPairsRanker(PairRanker):
         How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
-    monotonic_cst, approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
+    monotonic_cst, warm_start, approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
         As for `SwappedPairsRanker`.
 
     Attributes
@@ -372,6 +387,7 @@ class SampledPairsRanker(PairRanker):
         loss: str = "hinge",
         random_state: Any = None,
         monotonic_cst: Any = None,
+        warm_start: bool = False,
         approximation: int | str | None = None,
         kernel: Any = "linear",
         gamma: Any = "scale",
@@ -386,6 +402,7 @@ class SampledPairsRanker(PairRanker):
         self.loss = loss
         self.random_state = random_state
         self.monotonic_cst = monotonic_cst
+        self.warm_start = warm_start
         self.approximation = approximation
         self.kernel = kernel
         self.gamma = gamma
@@ -416,7 +433,7 @@ class SampledPairsRanker(PairRanker):
         self.seed_ = int(self.random_state if fixed else check_random_state(self.random_state).randint(2**31 - 1))
         statement = self.state(X, y, qid=qid)
         warn_of_scales(self, statement.X)
-        self._learn(statement, began)
+        self._learn(statement, began, self._warm_start_for(statement))
         return self
 
     def state(self, X: Any, y: Any, *, qid: Any = None) -> PairStatement:

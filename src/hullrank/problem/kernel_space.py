@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.intervals import Penalty
-from hullrank.problem.kernel_factor import KernelFactor, factor_kernel
+from hullrank.problem.kernel_factor import KernelFactor, factor_kernel, is_definite
 from hullrank.problem.kernels import Gram
 from hullrank.problem.rows import beyond_rounding, mean_square
 
@@ -42,6 +42,11 @@ class KernelSpace:
     def factor(self) -> KernelFactor:
         """K = L L' (+ a remainder where the rank is limited)."""
         return factor_kernel(self.gram, self.rank)
+
+    @cached_property
+    def is_definite(self) -> bool:
+        """Whether the kernel has no negative eigenvalue on (some of) the samples."""
+        return is_definite(self.gram)
 
     @cached_property
     def coordinates(self) -> Floats:
