@@ -24,6 +24,7 @@ __all__ = [
     "TableWarning",
     "UndeclaredOrderWarning",
     "UndefinedMetricWarning",
+    "WeakPriceWarning",
 ]
 
 
@@ -93,6 +94,10 @@ class UndeclaredOrderWarning(UserWarning):
 
 class UndecidedOrderWarning(UserWarning):
     """A search for the order of classes leaves some of them incomparable, because the data do not decide it."""
+
+
+class WeakPriceWarning(UserWarning):
+    """C is so small that weights of 0 are as good, or that no pair leaves the margin."""
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from hullrank.exceptions import KernelError
-from hullrank.problem.kernels import check_gram, kernel_diagonal, kernel_matrix, resolve_gamma
+from hullrank.problem.kernel_factor import is_definite
+from hullrank.problem.kernels import Gram, check_gram, kernel_diagonal, kernel_matrix, resolve_gamma
 
 NAMED = ["linear", "rbf", "poly", "sigmoid", "laplacian"]
 PARAMETERS = {"gamma": 0.3, "degree": 3, "coef0": 0.7}
@@ -126,8 +127,6 @@ def test_no_rows_on_one_side(kernel):
 @settings(max_examples=40)
 def test_definiteness_is_that_of_the_eigenvalues(seed, power, sign):
     """Around the limit, -1e-6 of the largest eigenvalue, in matrices of known spectrum."""
-    from hullrank.problem.kernel_factor import is_definite
-
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
     Q = np.linalg.qr(rng.normal(size=(n, n)))[0]

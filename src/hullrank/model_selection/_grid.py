@@ -19,7 +19,13 @@ from sklearn.base import clone
 
 from hullrank._progress import listening, tell
 from hullrank._sklearn import safe_indexing
-from hullrank.exceptions import CollapsedRankingWarning, HullrankError, NotSeparableError, UndeclaredOrderWarning
+from hullrank.exceptions import (
+    CollapsedRankingWarning,
+    HullrankError,
+    NotSeparableError,
+    UndeclaredOrderWarning,
+    WeakPriceWarning,
+)
 from hullrank.model_selection._scoring import Scorer
 
 Floats = NDArray[np.float64]
@@ -137,6 +143,7 @@ def run_grid(
             with warnings.catch_warnings(), listening(_unheard):
                 warnings.simplefilter("ignore", CollapsedRankingWarning)
                 warnings.simplefilter("ignore", UndeclaredOrderWarning)
+                warnings.simplefilter("ignore", WeakPriceWarning)
                 fold = _Fold(clone(estimator).set_params(**kernel), data, train, test, scorer)
                 for path in left_paths:
                     fold.walk(path, table, column)

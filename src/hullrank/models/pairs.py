@@ -1,5 +1,6 @@
 """Rankers over pairs of samples: all pairs without storing one, or a few random pairs of every sample."""
 
+import warnings
 from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
-from hullrank.exceptions import HullrankError
+from hullrank.exceptions import HullrankError, WeakPriceWarning
 from hullrank.models._constraints import KERNEL_CONSTRAINTS, PRICE, SIGN_CONSTRAINTS, SOLVER_CONSTRAINTS
 from hullrank.models._kernel import KernelMixin
 from hullrank.models._pair_blocks import (
@@ -123,18 +124,24 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
 
     def _warn_if_weak(self, statement: PairStatement) -> None:
         """Say so where C is too small to rank: w = 0 is as good, or every pair lies inside the margin."""
-        charge, certified = statement.charge, self.certificate_
-        other = ", or standardise the features" if self.C == "scale" else ", or C='scale'"
-        cure = f"C={self.C_:g} is too small for these data; use a larger one{other}"
+        charge = statement.charge
         nothing = statement.C * float(charge.value(np.array([charge.margin]))[0])  # the objective of w = 0
-        if certified.primal >= (1 - self.tol) * nothing:
+        if self.certificate_.primal >= (1 - self.tol) * nothing:
             if statement.mean_square == 0:
-                cure = "the samples of every pair have the same features"
-            warn_collapsed(f"no weights are better than 0 within tol={self.tol:g}: {cure}")
-        elif not charge.smooth:
-            at = statement.pairs.at(statement.scores(self.candidate(statement)))
-            if at.ramp(-np.inf, charge.margin).inside > 1 - 1e-9:
-                warn_collapsed(f"every pair lies inside the margin, so that only means of pairs count: {cure}")
+                warn_collapsed("the samples of every pair have the same features")
+                return
+            found = f"no weights are better than 0 within tol={self.tol:g}"
+        elif not charge.smooth and self._all_inside(statement):
+            found = "every pair lies inside the margin, so that only means of pairs count"
+        else:
+            return
+        other = "standardise the features" if self.C == "scale" else "C='scale'"
+        cure = f"C={self.C_:g} is too small for these data; use a larger one, or {other}"
+        warnings.warn(f"{found}: {cure}", WeakPriceWarning, stacklevel=5)
+
+    def _all_inside(self, statement: PairStatement) -> bool:
+        at = statement.pairs.at(statement.scores(self.candidate(statement)))
+        return at.ramp(-np.inf, statement.charge.margin).inside > 1 - 1e-9
 
 
 class SwappedPairsRanker(PairRanker):
