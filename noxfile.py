@@ -57,11 +57,15 @@ def lowest(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Every example in the README, the pages and the docstrings is run."""
-    install(session, "-e", ".[test]")
-    pytest = ("pytest", "-q", "-p", "no:cacheprovider")
+    """Every example in the README, the pages, the docstrings and the gallery is run, and the site built from them.
+
+    ``python docs/serve.py`` builds and serves the site alone.
+    """
+    install(session, "-e", ".[test,docs]")
+    pytest = ("pytest", "-q", "-p", "no:cacheprovider", "-n", "auto")
     session.run(*pytest, "--doctest-glob=*.md", "docs", "README.md", env=ONE_THREAD)
     session.run(*pytest, "--doctest-modules", "src/hullrank", env=ONE_THREAD)
+    session.run("python", "docs/serve.py", "--build-only", env=ONE_THREAD)
 
 
 @nox.session

@@ -6,8 +6,10 @@ from contextvars import ContextVar
 
 Listener = Callable[[float], None]
 BlockListener = Callable[[int, int, int], None]
+BoundsListener = Callable[[float, float, float], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 _on_block: ContextVar[BlockListener | None] = ContextVar("on_block", default=None)
+_on_bounds: ContextVar[BoundsListener | None] = ContextVar("on_bounds", default=None)
 
 
 @contextmanager
@@ -25,6 +27,34 @@ def listening(listener: Listener, on_block: BlockListener | None = None) -> Iter
         _on_block.reset(block_token)
 
 
+@contextmanager
+def recording() -> Iterator[list[float]]:
+    """While this lasts, collect the relative gaps in a list; whoever listens already still hears them."""
+    heard: list[float] = []
+    before = _listener.get()
+
+    def hear(gap: float) -> None:
+        heard.append(float(gap))
+        if before is not None:
+            before(gap)
+
+    token = _listener.set(hear)
+    try:
+        yield heard
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
+def listening_to_bounds(listener: BoundsListener) -> Iterator[None]:
+    """While this lasts, hand value and bound of an exact search, and the share of its time, to ``listener``."""
+    token = _on_bounds.set(listener)
+    try:
+        yield
+    finally:
+        _on_bounds.reset(token)
+
+
 def tell(relative_gap: float, text: Callable[[], str], verbose: int) -> None:
     """Report how far a solver is."""
     if verbose:
@@ -39,3 +69,10 @@ def tell_block(pass_number: int, done: int, n_blocks: int) -> None:
     listener = _on_block.get()
     if listener is not None:
         listener(pass_number, done, n_blocks)
+
+
+def tell_bounds(value: float, bound: float, share: float) -> None:
+    """Report the best value and the bound of an exact search, and the share of its time limit that is used up."""
+    listener = _on_bounds.get()
+    if listener is not None:
+        listener(value, bound, share)

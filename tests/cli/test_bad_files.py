@@ -20,7 +20,7 @@ GOOD = b"size,grade,w\n1,poor,1\n2,fair,1\n3,good,1\n1.5,poor,2\n2.5,fair,1\n3.5
         (b"size,grade\n", [], "no rows"),
         (GOOD + b"1,poor\n", [], "line 8: 2 fields where the header has 3"),
         (GOOD + b"1,poor,1,9\n", [], "line 8: 4 fields where the header has 3"),
-        (GOOD.replace(b"poor", b"p\xf6or"), [], "not UTF-8"),
+        (GOOD.replace(b"poor", b"p\x81or"), [], "neither UTF-8 nor Windows-1252"),
         (GOOD.replace(b"w\n", b"size\n", 1), [], "two columns named 'size'"),
         (GOOD.replace(b"grade", b"level"), [], "no column 'grade'"),
         (GOOD.replace(b"fair", b"poor").replace(b"good", b"poor"), [], "all rows have the grade 'poor'"),

@@ -64,3 +64,41 @@ def test_probabilities_that_mean_nothing_are_refused(run_here, csv, tmp_path, op
     assert done.code == 1
     assert words in done.err
     assert not (tmp_path / "m.hull").exists()
+
+
+def test_probabilities_are_measured_on_rows_left_out(run_here, csv, tmp_path):
+    """Against the same folds by hand, with scikit-learn's log loss and the score written out for three grades."""
+    from sklearn.metrics import log_loss
+    from sklearn.model_selection import StratifiedKFold
+
+    names = ("-t", "grade", "--order", ORDER, *WORDS, "--probabilities", "-o", tmp_path / "m.hull", "--force")
+    done = run_here("fit", csv, *names, "--json")
+    found = json.loads(done.out)["cross_validated"]["probabilities"]
+    table = pl.read_csv(csv)
+    y = np.array([("poor", "fair", "good").index(grade) for grade in table["grade"]])
+    P, shares = np.empty((len(y), 3)), np.empty((len(y), 3))
+    folds = StratifiedKFold(5, shuffle=True, random_state=0).split(y, np.unique(table["grade"], return_inverse=True)[1])
+    for train, test in folds:
+        part = tmp_path / "part.csv"
+        table[train].write_csv(part)
+        assert run_here("fit", part, *names[:-3], "-o", tmp_path / "p.hull", "--force", "--no-cv").code == 0
+        P[test] = load(tmp_path / "p.hull").predict_proba(table[test])
+        shares[test] = np.bincount(y[train]) / len(train)
+    for name, told in (("", P), ("_of_shares", shares)):
+        assert found[f"log_loss{name}"] == pytest.approx(log_loss(y, told))
+        below = np.column_stack([told[:, 0] - (y == 0), told[:, 0] + told[:, 1] - (y <= 1)])
+        assert found[f"ranked_probability_score{name}"] == pytest.approx(np.mean(below**2))
+    assert found["log_loss"] < found["log_loss_of_shares"]
+    told = run_here("fit", csv, *names).out
+    assert f"log loss {found['log_loss']:.4f} (the shares of the grades: {found['log_loss_of_shares']:.4f})" in told
+
+
+def test_too_few_rows_of_a_grade_leave_the_figure_out(run_here, csv, tmp_path):
+    table = pl.read_csv(csv)
+    few = pl.concat([table.filter(pl.col("grade") != "poor"), table.filter(pl.col("grade") == "poor").head(6)])
+    few.write_csv(csv)
+    names = ("-t", "grade", "--order", ORDER, *WORDS, "--probabilities", "-o", tmp_path / "m.hull")
+    done = run_here("fit", csv, *names, "--json")
+    assert done.code == 0, done.err
+    assert "only 6 rows have the grade 'poor', and 10 are needed" in done.err
+    assert "probabilities" not in json.loads(done.out)["cross_validated"]

@@ -244,3 +244,14 @@ def test_cells_that_spreadsheets_run_are_written_as_text(fit, run_here, tmp_path
     parquet = tmp_path / "ranked.parquet"
     assert run_here("rank", model, TABLES / "formulas.csv", "-o", parquet).code == 0
     assert "-a" in set(pl.read_parquet(parquet)["region"])
+
+
+@pytest.mark.parametrize(("codec", "said"), [("cp1252", "Windows-1252"), ("utf-16", "UTF-16")])
+def test_other_encodings_are_read_with_a_note(run_here, tmp_path, codec, said):
+    text = (TABLES / "german.csv").read_text(encoding="utf-8").replace("north", "nördlich")
+    path = tmp_path / "old.csv"
+    path.write_bytes(text.encode(codec))
+    done = run_here("columns", path, "--json")
+    assert done.code == 0, done.err
+    assert f"{path} is not UTF-8; it is read as {said}" in done.err
+    assert "nördlich" in done.out

@@ -88,8 +88,10 @@ def test_types_are_found_beyond_the_first_rows(tmp_path):
         ("header.csv", b"a,b\n", "a header but no rows"),
         ("long.csv", b"a,b\n1,2\n3,4,5\n", "line 3: 3 fields where the header has 2"),
         ("short.csv", b"a,b\n1,2\n3\n", "line 3: 1 fields where the header has 2"),
-        ("latin.csv", b"a,b\n\xe9t\xe9,2\n", "not UTF-8"),
-        ("utf16.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+        ("undefined.csv", b"a,b\n\x81t\xe9,2\n", "neither UTF-8 nor Windows-1252"),
+        ("control.csv", b"a,b\n\xe9\x02,2\n", "not text"),
+        ("utf16.jsonl", '{"a": 1}'.encode("utf-16"), "UTF-16"),
+        ("cut16.csv", "a,b\n1,2\n".encode("utf-16")[:-1], "neither UTF-8 nor UTF-16"),
         ("twice.csv", b"a,b,a\n1,2,3\n", "two columns named 'a'"),
         ("binary.csv", bytes(range(256)), "not text"),
         ("blank.csv", b"\n1,2\n", "first line"),
@@ -168,7 +170,7 @@ def test_columns_without_a_name_are_called_by_their_number(tmp_path):
 def test_absent_files_and_folders(tmp_path):
     with pytest.raises(TableError, match="No such file"):
         read_table(tmp_path / "nowhere.csv")
-    with pytest.raises(TableError, match="directory"):
+    with pytest.raises(TableError, match="holds no Parquet files"):
         read_table(tmp_path)
 
 

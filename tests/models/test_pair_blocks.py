@@ -45,7 +45,8 @@ def in_blocks(data, cuts):
 @pytest.fixture
 def small_samples(monkeypatch):
     """Samples so small that rows do not all fit into them."""
-    monkeypatch.setattr(_pair_blocks, "SAMPLE_ROWS", 600)
+    monkeypatch.setattr(_pair_blocks, "SAMPLE", 20_000)
+    monkeypatch.setattr(_pair_blocks, "_FEWEST", 600)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

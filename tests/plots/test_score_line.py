@@ -4,18 +4,24 @@ import matplotlib as mpl
 
 mpl.use("agg")
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_rgba
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
+from hullrank.order import OrderGraph
 from hullrank.plots import ScoreLineDisplay
+from hullrank.plots._ridges import density
+from hullrank.plots._style import FAINT, class_colours, ink
 from hullrank.plots.placement import place
 
 
@@ -114,7 +120,80 @@ def test_many_samples_are_thinned_and_many_classes_named_sparsely():
     rng = np.random.default_rng(0)
     display = ScoreLineDisplay.from_predictions(rng.permutation(400), rng.normal(size=400)).plot(max_points=100)
     assert sum(len(points.get_offsets()) for points in display.points_) == 100
-    assert len(display.ax_.get_yticks()) <= 15
+    assert len(display.ax_.get_yticks()) <= 25
+
+
+def test_many_samples_are_distributions_and_few_of_a_class_stay_points():
+    rng = np.random.default_rng(0)
+    y = np.concatenate([np.repeat(np.arange(20), 5000), [20] * 5])
+    display = ScoreLineDisplay.from_predictions(y, y + rng.normal(size=len(y)), thresholds=np.arange(20) + 0.5)
+    assert sum(len(points.get_offsets()) for points in display.points_) == 5
+    names = [tick.get_window_extent() for tick in display.ax_.get_yticklabels()]
+    assert len(names) == 21
+    assert not any(low.overlaps(high) for low, high in itertools.pairwise(names))
+
+
+def test_pair_accuracy_is_that_of_comparable_pairs():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b", "c", "d"], 80)
+    scores = np.array(["abcd".index(label) for label in y]) + rng.normal(size=80)
+    order = OrderGraph.parse("a < b, c < d")
+    placed = place(y, scores, classes=list("abcd"), order=order)
+    above = {("a", "b"), ("a", "c"), ("a", "d"), ("b", "d"), ("c", "d")}
+    won = [scores[i] < scores[j] for i in range(80) for j in range(80) if (y[i], y[j]) in above]
+    assert placed.pair_accuracy() == pytest.approx(np.mean(won))
+    chain = place(y, scores)
+    won = [scores[i] < scores[j] for i in range(80) for j in range(80) if y[i] < y[j]]
+    assert chain.pair_accuracy() == pytest.approx(np.mean(won))
+    queries = rng.integers(0, 5, 80)
+    won = [scores[i] < scores[j] for i in range(80) for j in range(80) if y[i] < y[j] and queries[i] == queries[j]]
+    assert chain.pair_accuracy(queries) == pytest.approx(np.mean(won))
+    assert np.isnan(place(["a", "a"], [1.0, 2.0]).pair_accuracy())
+
+
+def test_in_partial_orders_a_sample_is_misplaced_beyond_the_middle_between_neighbours():
+    intervals = [[-np.inf, 0.0], [1.0, 1.0], [1.5, 2.0], [3.0, np.inf]]
+    order = OrderGraph.parse("a < b, c < d")
+    scores, y = [0.4, 0.6, 1.1, 2.1, 0.6, 2.4, 2.6, 2.6, 2.4], ["a", "a", "b", "b", "c", "c", "c", "d", "d"]
+    placed = place(y, scores, classes=list("abcd"), intervals=intervals, order=order)
+    np.testing.assert_allclose(placed.bounds, [[-np.inf, 0.5], [0.5, 2], [0.75, 2.5], [2.5, np.inf]])
+    assert sorted(placed.violators.tolist()) == [1, 3, 4, 6, 8]
+
+
+def test_the_sentence_tells_pairs_and_chance():
+    display = ScoreLineDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.9, 0.6, 2.0])
+    assert display.pair_accuracy_ == 0.75
+    assert display.ax_.get_title("left") == "75% of pairs of different classes are ranked right  (50% is chance)"
+    assert ScoreLineDisplay.from_predictions([1, 1], [0.1, 0.9]).ax_.get_title("left") == ""
+
+
+@pytest.mark.parametrize("ground", ["default", "dark_background"])
+def test_words_and_classes_can_be_read_on_light_and_dark(ground):
+    with plt.style.context(ground):
+        _, ax = plt.subplots()
+        behind = luminance(ax.get_facecolor())
+        for colour in [ink(ax), FAINT, *class_colours(20, ax)]:
+            front = luminance(to_rgba(colour))
+            contrast = (max(front, behind) + 0.05) / (min(front, behind) + 0.05)
+            assert contrast > (4.5 if isinstance(colour, str) and colour != FAINT else 2.0)
+
+
+def luminance(colour):
+    parts = np.array(colour[:3])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def test_a_density_is_a_smoothed_histogram():
+    rng = np.random.default_rng(0)
+    scores, grid = rng.normal(size=20_000), np.linspace(-4, 4, 400)
+    weights = rng.integers(1, 3, 20_000).astype(float)
+    found = density(scores, weights, grid)
+    assert found.max() == 1
+    np.testing.assert_allclose(found, np.exp(-0.5 * grid**2), atol=0.06)
+    repeated = np.repeat(scores, weights.astype(int))
+    np.testing.assert_allclose(found, density(repeated, np.ones(len(repeated)), grid), atol=0.02)
+    assert density(np.zeros(20), np.ones(20), grid).max() == 1
 
 
 def test_hostile_labels_are_drawn_as_they_are():

@@ -5,6 +5,9 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph, OrdinalCalibrator
 from hullrank.plots.svg import score_line_svg
@@ -64,3 +67,11 @@ def test_marks_have_a_legend_and_calibrators_a_line():
     calibrator = OrdinalCalibrator(FixedMarginClassifier())
     assert "<svg role" not in calibrator._repr_html_()
     assert "<svg role" in calibrator.fit(X, Y)._repr_html_()
+
+
+def test_pipelines_of_scikit_learn_show_it_in_the_panel_of_their_step():
+    pipeline = make_pipeline(StandardScaler(), FixedMarginClassifier())
+    assert "<svg role" not in pipeline._repr_html_()
+    assert pipeline.fit(X, Y)._repr_html_().count("<svg role") == 1
+    assert FixedMarginClassifier().fit(X, Y)._repr_html_().count("<svg role") == 1
+    assert GridSearchCV(pipeline, {"fixedmarginclassifier__C": [1.0]}).fit(X, Y)._repr_html_().count("<svg role") == 1

@@ -1,37 +1,23 @@
 """The report in a real browser: it loads without a complaint, and hovering, filtering, dragging and keys work."""
 
 import json
-import shutil
-import time
 
 import numpy as np
 import pytest
 
+import chromium
+from chromium import css, wait_for
 from hullrank import ExactRanker, FixedMarginClassifier, SwappedPairsRanker
 from hullrank.reports.html import write_report
 
-webdriver = pytest.importorskip(
-    "selenium.webdriver", reason="selenium is not installed (pip install hullrank[browser])"
-)
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="no Chromium here (Debian: apt-get install chromium chromium-driver)"
-)
+pytest.importorskip("selenium", reason=chromium.NO_SELENIUM)
+pytestmark = chromium.needs_chromium
 HOSTILE = "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>"
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (
-        "headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking",
-        "disable-component-update", "disable-sync", "window-size=1100,900",
-        f"user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver = chromium.start(tmp_path_factory.mktemp("profile"))
     yield driver
     driver.quit()
 
@@ -52,10 +38,6 @@ def page(browser, model, tmp_path):
     yield browser
     assert not browser.get_log("browser")
     assert browser.execute_script("return window.hacked") is None
-
-
-def css(browser, selector):
-    return browser.find_elements("css selector", selector)
 
 
 def counts(browser):
@@ -136,10 +118,7 @@ def test_dragged_thresholds_are_saved(page, model, tmp_path):
     value = float(css(page, ".threshold")[0].get_attribute("aria-valuenow"))
     css(page, "#save")[0].click()
     saved = tmp_path / "thresholds.json"
-    for _ in range(100):
-        if saved.exists():
-            break
-        time.sleep(0.05)
+    wait_for(saved.exists)
     held = json.loads(saved.read_text(encoding="utf-8"))
     assert held["grades"] == ["low", HOSTILE, "high"]
     assert held["thresholds"][0] == pytest.approx(value, rel=1e-3)

@@ -49,13 +49,14 @@ def header(path: Path) -> list[str]:
     from hullrank.exceptions import HullrankError
     from hullrank.io.content import Content
     from hullrank.io.csv_style import header_of
+    from hullrank.io.encodings import as_utf8
     from hullrank.io.tables import read_table
 
     try:
         content = Content.open(path)
         kind = content.kind(str(path))
         if kind == "csv":
-            return header_of(content.head, str(path))[0]
+            return header_of(as_utf8(content, str(path))[0].head, str(path))[0]
         table = read_table(path) if kind != "svmlight" else None
     except (HullrankError, OSError, ImportError):
         return []

@@ -87,6 +87,8 @@ def load_data(
     name = "standard input" if str(path) == "-" else str(path)
     if isinstance(table, SparseTable):
         return Data(table.X, table.y, None, table.qid)
+    if style is not None and style.encoding is not None:
+        note(f"{name} is not UTF-8; it is read as {style.encoding}")
     if style is not None and style.decimal == "," and reading.decimal is None:
         note(f"{name} is read as {style}")
     data = TakenApart(table, columns, name, reading, style).data(need_target)

@@ -28,7 +28,7 @@ def run_demo(picture: Path, *, as_json: bool = False) -> None:
         fitted.append(model)
         rows.append(_row(name, model, X[test], y[test], seconds))
     with working("drawing the score line"):
-        _draw(fitted[0], X, y, picture)
+        _draw(fitted[0], X[test], y[test], picture)
     if as_json:
         print_json({"models": rows, "picture": picture})
         return
@@ -37,7 +37,12 @@ def run_demo(picture: Path, *, as_json: bool = False) -> None:
     (err if to_stderr else out).print(
         table(title, ("model", "pair accuracy", "mean rank error", "relative gap", "seconds"), map(_cells, rows))
     )
+    say(
+        "Pair accuracy is the share of pairs of different grades that are ranked right: 0.5 is chance, 1 is perfect.",
+        to_stderr=to_stderr,
+    )
     say(f"\n{fitted[0].certificate_}\n", to_stderr=to_stderr)
+    say(f"{fitted[0].certificate_.in_words()}\n", to_stderr=to_stderr)
     if not to_stderr:
         say(f"The score line of {MODELS[0]} is drawn in {picture}")
 
@@ -94,6 +99,8 @@ def _draw(model: Any, X: Any, y: Any, picture: Path) -> None:
     from hullrank.plots import ScoreLineDisplay
 
     display = ScoreLineDisplay.from_estimator(model, X, y)
-    display.ax_.set_title("Diabetes progression on the score line", loc="left")
+    what = f"{len(y)} patients that the model has not seen, in five grades of diabetes progression"
+    display.ax_.set_title(f"{what}\n{display.sentence()}", loc="left", fontsize="medium")
+    display.figure_.supxlabel(model.certificate_.in_words(), fontsize="small", x=0.02, ha="left")
     with placed(picture) as place, replacing(place) as stream:
         display.figure_.savefig(stream, format="png", dpi=150)

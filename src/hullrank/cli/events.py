@@ -12,7 +12,8 @@ from time import monotonic
 from typing import Any
 
 VARIABLE = "HULLRANK_EVENTS"
-_PAUSE = 0.04  # seconds between two gaps that are told; solvers have thousands
+_PAUSE = 0.04  # seconds between two gaps that are told, after the first ones; solvers have thousands
+_FIRST = 50
 
 
 def wanted() -> bool:
@@ -30,11 +31,11 @@ class Gaps:
     """Tells the gaps of a fit, not more often than anyone can see, but always the last of those below the tolerance."""
 
     def __init__(self, tol: float) -> None:
-        self.tol, self.last = tol, float("-inf")
+        self.tol, self.told, self.last = tol, 0, float("-inf")
 
     def __call__(self, gap: float) -> None:
         """Hear one gap."""
         now = monotonic()
-        if 0 <= gap < float("inf") and (now - self.last > _PAUSE or gap <= self.tol):
-            self.last = now
+        if 0 <= gap < float("inf") and (self.told < _FIRST or now - self.last > _PAUSE or gap <= self.tol):
+            self.told, self.last = self.told + 1, now
             tell(gap=float(gap), tol=self.tol)

@@ -71,7 +71,7 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     if wishes.probabilities:
         _check_grades(wishes.method, data, y, graph)
     order = None if graph is None or grades else graph.closure()
-    task = Task(wishes.method, data, y, settings, order, forms, wishes.tune)
+    task = Task(wishes.method, data, y, settings, order, forms, wishes.probabilities, wishes.tune)
     if wishes.tune:
         settings = _tuned_settings(task)
     pipeline = build(wishes.method, settings, sparse=data.sparse, forms=forms, probabilities=wishes.probabilities)

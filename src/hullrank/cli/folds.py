@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hullrank.cli.chances import Chances
 from hullrank.cli.console import stopped, warn
 from hullrank.cli.data import Data
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError
@@ -25,6 +26,7 @@ class Task:
     parameters: dict[str, Any]
     order: Any  # the order graph that the pairs are counted by, or None for numbers
     forms: dict[str, Any] | None
+    probabilities: bool = False
     tune: bool = False  # whether every fit chooses its own C, by folds of the rows it learns from
 
     def take(self, rows: Any) -> "Task":
@@ -68,28 +70,40 @@ def _joined(folds: list[int]) -> str:
     return f"fold {numbers[0]}" if len(numbers) == 1 else f"folds {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
-def runner(task: Task, remarks: Remarks) -> Run:
-    """Train rows, test rows -> pair accuracy on the test rows (within queries if there are any); NaN if collapsed."""
+def runner(task: Task, remarks: Remarks, chances: Chances | None = None) -> Run:
+    """Train rows, test rows -> pair accuracy on the test rows (within queries if there are any); NaN if collapsed.
+
+    If probabilities are asked for, ``chances`` hears them.
+    """
     from hullrank.cli.fit import fit_pipeline
     from hullrank.cli.methods import build
     from hullrank.cli.tuning import tuned
 
     def run(train: Any, test: Any) -> float:
-        part = task.take(train)
+        part, probable = task.take(train), chances is not None
         parameters = tuned(part) if task.tune else task.parameters
-        pipeline = build(task.method, parameters, sparse=task.data.sparse, forms=task.forms)
+        sparse = task.data.sparse
+        pipeline = build(task.method, parameters, sparse=sparse, forms=task.forms, probabilities=probable)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             fit_pipeline(pipeline, part.data, part.y)
             if stopped():
                 raise KeyboardInterrupt
             scores = pipeline.score_samples(task.data.X[test])
+            if chances is not None:
+                weights = task.data.weights
+                parts = [part for rows in (train, test) for part in (task.y[rows], _at(weights, rows))]
+                chances.hear(pipeline[-1], pipeline.predict_proba(task.data.X[test]), *parts)
         remarks.hear(task.method, told)
         if any(issubclass(each.category, CollapsedRankingWarning) for each in told) or np.ptp(scores) == 0:
             return float("nan")
         return accuracy(task.take(test), scores)
 
     return run
+
+
+def _at(values: Any | None, rows: Any) -> Any | None:
+    return None if values is None else values[rows]
 
 
 def accuracy(task: Task, scores: Any) -> float:

@@ -1,23 +1,27 @@
-"""How far a fit is: the relative gap, on its way down to the tolerance."""
+"""How far a fit is: the relative gap, on its way down to the tolerance, or value and bound of an exact search."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import log
 from typing import Any
 
-from hullrank._progress import listening
+from hullrank._progress import listening, listening_to_bounds
 from hullrank.cli import events
 from hullrank.cli.console import err
 
 
 @contextmanager
 def watching(model: Any, advance: Callable[[float, str], None]) -> Iterator[None]:
-    """While the model is fitted, hand the share of the way to its tolerance to ``advance``, or tell it as events."""
-    if not hasattr(model, "tol") or not (err.is_terminal or events.wanted()):
+    """While the model is fitted, hand the share of the way to its tolerance (an exact search: of its time) to
+    ``advance``, or tell it as events."""
+    if not (err.is_terminal or events.wanted()):
         yield
-        return
-    with listening(events.Gaps(model.tol) if events.wanted() else DigitsDone(model.tol, advance)):
-        yield
+    elif hasattr(model, "tol"):
+        with listening(events.Gaps(model.tol) if events.wanted() else DigitsDone(model.tol, advance)):
+            yield
+    else:
+        with listening_to_bounds(lambda value, bound, share: advance(share, f"value {value:.4f}, bound {bound:.4f}")):
+            yield
 
 
 class DigitsDone:

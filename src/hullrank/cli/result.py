@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 import hullrank
+from hullrank.cli.chances import Chances, in_words
 from hullrank.cli.columns import columns_table
 from hullrank.cli.console import err, note, out, print_json, say, stopped, warn, working
 from hullrank.cli.folds import Remarks, Task, runner
@@ -19,7 +20,7 @@ from hullrank.exceptions import HullrankError
 
 _FOLDS = 5
 _MOST_ROWS = 20_000  # rows of which folds are made; five fits to more of them would take longer than is quick
-_MOST_ROWS_OF_KERNELS = 5_000  # the same where the work grows with the square of the rows
+_MOST_ROWS_OF_KERNELS = 5_000  # the same where the work grows with the square of the rows, or folds are made in folds
 
 
 def tell_result(
@@ -48,6 +49,8 @@ def tell_result(
     say(f"{figure.capitalize()} on the {rows:,} training rows: {share:.4f}  ({seconds:.2f} s)", to_stderr=to_stderr)
     if held_out is not None:
         say(_words(held_out, rows), to_stderr=to_stderr)
+        if held_out.get("probabilities"):
+            say(in_words(held_out["probabilities"]), to_stderr=to_stderr)
         if (hint := advice(task, share, held_out["mean"])) is not None:
             note(hint)
     elif not cv:
@@ -66,10 +69,12 @@ def _cross_validated(task: Task) -> dict[str, Any] | None:
             f"no held-out figure, since five more searches take long; `hullrank compare --methods {task.method}` has it"
         )
         return None
-    most = _MOST_ROWS if task.parameters.get("kernel", "linear") == "linear" else _MOST_ROWS_OF_KERNELS
+    quick = task.parameters.get("kernel", "linear") == "linear" and not task.probabilities
+    most = _MOST_ROWS if quick else _MOST_ROWS_OF_KERNELS
     small, remarks = task.take(_sample(task.data.qid, len(task.data), most)), Remarks()
+    chances = Chances() if task.probabilities and _every_grade_in_every_fold(small.y) else None
     try:
-        row = _in_folds(small, remarks)
+        row = _in_folds(small, remarks, chances)
     except KeyboardInterrupt:
         return None
     except HullrankError as error:
@@ -80,10 +85,23 @@ def _cross_validated(task: Task) -> dict[str, Any] | None:
         return None
     remarks.tell()
     figures = {"mean": row.mean, "low": row.low, "high": row.high, "folds": row.folds}
-    return {"figure": task.figure, "rows": len(small.data), **figures}
+    foretold = {} if chances is None else {"probabilities": chances.figures()}
+    return {"figure": task.figure, "rows": len(small.data), **figures, **foretold}
 
 
-def _in_folds(task: Task, remarks: Remarks) -> Any:
+def _every_grade_in_every_fold(y: Any) -> bool:
+    """Whether the grades have rows enough for folds in folds; if not, a note says so."""
+    grades, sizes = np.unique(y, return_counts=True)
+    if sizes.min() >= 2 * _FOLDS:
+        return True
+    note(
+        f"no held-out figure for the probabilities: only {sizes.min()} rows have the grade "
+        f"{grades.tolist()[sizes.argmin()]!r}, and {2 * _FOLDS} are needed"
+    )
+    return False
+
+
+def _in_folds(task: Task, remarks: Remarks, chances: Chances | None) -> Any:
     from hullrank.reports.comparison import compare, folds
 
     with working(f"cross-validating in {_FOLDS} folds of {len(task.data):,} rows", keep=True) as advance:
@@ -92,7 +110,7 @@ def _in_folds(task: Task, remarks: Remarks) -> Any:
             remarks.fold = fold
             advance(share, f"fold {fold} of {_FOLDS}")
 
-        return compare({task.method: runner(task, remarks)}, folds(task.y, task.data.qid, _FOLDS), hear)[0]
+        return compare({task.method: runner(task, remarks, chances)}, folds(task.y, task.data.qid, _FOLDS), hear)[0]
 
 
 def _sample(qid: Any | None, rows: int, most: int) -> Any:

@@ -61,6 +61,13 @@ def load_dataset(
         ``data`` (n_samples, n_features): float64, an object array where a nominal feature has strings, sparse for sets
         with queries; ``target`` (n_samples,); ``feature_names``; ``nominal``, the names of nominal features; ``qid``
         (n_samples,) or None; ``frame`` (with ``as_frame=True``); ``DESCR``; ``filename``.
+
+    Examples
+    --------
+    >>> from hullrank.datasets import load_dataset
+    >>> bunch = load_dataset("autompg")  # doctest: +SKIP
+    >>> bunch.data.shape  # doctest: +SKIP
+    (392, 7)
     """
     if name not in CATALOGUE:
         raise DatasetError(f"there is no data set {name!r}; known are {', '.join(dataset_names())}")

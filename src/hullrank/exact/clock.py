@@ -3,12 +3,15 @@
 import time
 from dataclasses import dataclass, field
 
+from hullrank._progress import tell_bounds
+
 
 @dataclass
 class Clock:
     """Time and cell limits, shared by everything that one fit runs; ``until`` ends a turn of one method earlier.
 
-    ``base`` is what values and bounds hold beside the statistic (rewards for required signs), and the trace leaves out.
+    ``base`` is what values and bounds hold beside the statistic (rewards for required signs), and the trace leaves out;
+    ``total`` is the largest conceivable statistic, of which reports give the share.
     """
 
     seconds: float = float("inf")
@@ -18,6 +21,7 @@ class Clock:
     cells: int = 0
     until: float = float("inf")
     base: float = 0.0
+    total: float = 1.0
     trace: list[tuple[float, float, float]] = field(default_factory=list)
     begin: float = field(default_factory=time.perf_counter)
 
@@ -55,5 +59,7 @@ class Clock:
         value, bound = value - self.base, bound - self.base
         if not self.trace or self.trace[-1][1:] != (value, bound):
             self.trace.append((self.elapsed, float(value), float(bound)))
+            value, bound = float(value) / self.total, float(bound) / self.total
+            tell_bounds(value, bound, min(self.elapsed / self.seconds, 1.0))
             if self.verbose:
                 print(f"{self.elapsed:8.2f} s  {self.cells:>12,} cells  value {value:.10g}  bound {bound:.10g}")

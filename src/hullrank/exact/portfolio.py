@@ -12,7 +12,7 @@ from hullrank.exact.coordinates import spanning
 from hullrank.exact.direction import predicted, raw_weights, scaled_direction, settle
 from hullrank.exact.grade import Claim, grade
 from hullrank.exact.methods import METHODS, Run, check_program
-from hullrank.exact.restricted import few_features, whole_numbers
+from hullrank.exact.restricted import few_features, first_weights, whole_numbers
 from hullrank.exact.statement import Statement
 from hullrank.exceptions import HullrankError
 from hullrank.problem.certificate import Status
@@ -73,6 +73,8 @@ def solve_exact(
     except KeyboardInterrupt:
         interrupted = True
     run.collect()
+    if restricted is not None and run.weights is None:
+        run.weights = first_weights(run)
     w = _settle(run)
     claim = _claim(run, interrupted, "sweep" if flat else method, statistic)
     certificate, total = grade(statement, w, claim), float(statement.total)
@@ -102,7 +104,7 @@ def _begin(statement: Statement, clock: Clock, epsilon: float, seed: int) -> Run
     first = arrangement.D.T @ arrangement.weight if len(arrangement.D) else np.ones(statement.X.shape[1])
     if not first.any():
         first = np.ones(len(first))
-    clock.base = statement.reward
+    clock.base, clock.total = statement.reward, float(statement.total)
     clock.record(arrangement.value(first), arrangement.top)
     return Run(statement, clock, [first], epsilon, seed, first, arrangement.top)
 

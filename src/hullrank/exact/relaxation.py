@@ -24,7 +24,7 @@ from hullrank.problem.certificate import EPSILON, Status
 from hullrank.problem.statement import Grade, Point, Solution
 from hullrank.solvers.base import Options, Solver, register
 from hullrank.solvers.linear_program import GrowingProgram, LinearProgram, ProgramStatus
-from hullrank.solvers.solve import solve
+from hullrank.solvers.solve import solve_stated
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -156,7 +156,7 @@ class RelaxationStatement:
         return Grade(self.objective(point), dual, noise + digits, floor=_NOTHING * self.pair_weight)
 
 
-@solve.register
+@solve_stated.register
 def relax(statement: RelaxationStatement, options: Options, start: Any = None, seconds: float = np.inf) -> Solution:
     """Solve the relaxation by cuts, in u = w / eps, so that the margin is 1; Ctrl-C keeps the best so far.
 

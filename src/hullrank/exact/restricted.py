@@ -11,7 +11,7 @@ from hullrank.exact.branch_and_bound import maximise
 from hullrank.exact.direction import raw_weights, settle
 from hullrank.exact.lattice import LatticeSearch, reason_against
 from hullrank.exact.methods import Run
-from hullrank.exact.scoring import GUARANTEE, ScoringSearch, rounded_weights
+from hullrank.exact.scoring import GUARANTEE, ScoringSearch, few_weights, rounded_weights
 from hullrank.exact.statement import Statement
 
 Floats = NDArray[np.float64]
@@ -63,6 +63,17 @@ def _moves(w: Floats, largest: int) -> Iterator[Floats]:
                 moved[j] = 0.0
                 moved[k] = size
                 yield moved
+
+
+def first_weights(run: Run) -> Floats:
+    """Allowed weights near the starts, or of one feature: the answer where time ends before the search begins."""
+    statement, d = run.statement, run.statement.X.shape[1]
+    rule, whole = statement.rule, statement.rule.largest is not None
+    found = [np.eye(d)[0] * (rule.signs_of(d)[0] or 1.0)]
+    for start in run.starts:
+        w = raw_weights(statement, start)
+        found += rounded_weights(statement, w) if whole else [few_weights(statement, w)]
+    return max((w for w in found if w.any() and rule.allows(w)), key=statement.recount)
 
 
 def few_features(run: Run) -> None:

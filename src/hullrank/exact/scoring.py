@@ -126,14 +126,20 @@ class ScoringSearch:
             self._clock.record(self.value, self.bound)
 
 
+def few_weights(statement: Statement, w: Floats) -> Floats:
+    """Real weights of as many features as are allowed, those that matter most, without weights of a wrong sign."""
+    right = np.where(statement.rule.signs_of(len(w)) * w < 0, 0.0, w)
+    kept = np.argsort(-np.abs(right * statement.scale), kind="stable")[: statement.rule.features]
+    few = np.zeros_like(w)
+    few[kept] = right[kept]
+    return few
+
+
 def rounded_weights(statement: Statement, w: Floats) -> list[Floats]:
     """Whole-number weights near multiples of real ones, the features that matter least left out."""
     rule = statement.rule
     assert rule.largest is not None
-    kept = np.argsort(-np.abs(w * statement.scale), kind="stable")[: rule.features]
-    few = np.zeros_like(w)
-    few[kept] = w[kept]
-    few[rule.signs_of(len(w)) * few < 0] = 0.0
+    few = few_weights(statement, w)
     size = np.abs(few).max()
     if not size > 0:
         return []

@@ -14,6 +14,20 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     The bytes go to a temporary file in the same folder, are flushed to the disk, and are then renamed over ``path``. A
     path that is no regular file (a pipe, ``/dev/stdout``) is written to directly.
+
+    Parameters
+    ----------
+    path : path of the file
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank.io import replacing
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "result.txt"
+    >>> with replacing(path) as stream:
+    ...     _ = stream.write(b"whole or not at all")
+    >>> path.read_text()
+    'whole or not at all'
     """
     target = Path(path)
     if target.exists() and not target.is_file():

@@ -124,7 +124,7 @@ def _first_row(head: bytes) -> bytes:
 def check_text(head: bytes, name: str) -> None:
     """Refuse what is no UTF-8 text by its first bytes."""
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise TableError(f"{name} is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)")
+        raise TableError(f"{name} is UTF-16, which hullrank reads in CSV files only; save it as UTF-8")
     if b"\0" in head:
         raise TableError(f"{name} is not text, and in none of the known formats")
 

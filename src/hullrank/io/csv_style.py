@@ -21,11 +21,12 @@ _WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 @dataclass(frozen=True)
 class Style:
-    """Separator, decimal sign, and the number of lines before the header."""
+    """Separator, decimal sign, the number of lines before the header, and the encoding if it is not UTF-8."""
 
     separator: str = ","
     decimal: str = "."
     skip: int = 0
+    encoding: str | None = None
 
     def __str__(self) -> str:
         sign = "a decimal comma" if self.decimal == "," else "a decimal point"

@@ -10,12 +10,28 @@ import polars as pl
 from hullrank.exceptions import TableError
 from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
 from hullrank.io.csv_style import Style, header_of, is_doubtful, sniff_decimal, typed
+from hullrank.io.encodings import WINDOWS, as_utf8, converted
 
 _SNIFFED = 2_000  # rows from which the decimal sign is guessed
 
 
+class _NotUtf8Error(TableError):
+    pass
+
+
 def read_csv(content: Content, name: str, decimal: str | None, usual: str | None) -> tuple[pl.DataFrame, Style]:
     """The table and its style; ``decimal`` is its decimal sign, ``usual`` the sign where no cell tells."""
+    content, encoding = as_utf8(content, name)
+    try:
+        frame, style = _read(content, name, decimal, usual)
+    except _NotUtf8Error:  # somewhere behind the first bytes
+        encoding = WINDOWS
+        frame, style = _read(converted(content, name, encoding), name, decimal, usual)
+    return frame, replace(style, encoding=encoding)
+
+
+def _read(content: Content, name: str, decimal: str | None, usual: str | None) -> tuple[pl.DataFrame, Style]:
+    """The same of text in UTF-8."""
     check_text(content.head, name)
     header, style = header_of(content.head, name)
     twice = next((column for i, column in enumerate(header) if column and column in header[:i]), None)
@@ -51,6 +67,8 @@ def _parsed(content: Content, name: str, style: Style, *, types: bool, rows: int
             )
         except REFUSALS as error:
             if looked_at is None or not str(error).startswith("could not parse"):
+                if "utf-8" in reason(error).lower():
+                    raise _NotUtf8Error(f"{name} is not UTF-8 text") from error
                 raise TableError(_problem(content, name, style, error)) from error
     raise AssertionError
 
@@ -72,13 +90,8 @@ def _named(frame: pl.DataFrame, header: list[str]) -> pl.DataFrame:
 
 
 def _problem(content: Content, name: str, style: Style, error: BaseException) -> str:
-    said = reason(error)
-    if "utf-8" in said.lower():
-        return (
-            f"{name} is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8; from Latin-1: iconv -f latin1 -t utf8)"
-        )
     header, _ = header_of(content.head, name)
-    return _ragged(content, name, style, len(header)) or f"{name} cannot be read as CSV: {said}"
+    return _ragged(content, name, style, len(header)) or f"{name} cannot be read as CSV: {reason(error)}"
 
 
 def _refuse_short_rows(content: Content, name: str, style: Style, width: int) -> None:

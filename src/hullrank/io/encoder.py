@@ -96,6 +96,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             learned = [c | {"mean": 0.0, "scale": 1.0} if c["kind"] == "number" else c for c in learned]
         if all(column["kind"] == "left out" for column in learned):
             raise TableError("no column is left to learn from; every one is empty or an identifier")
+        if not self.standardise:
+            as_given = {"mean": 0.0, "scale": 1.0}
+            learned = [{**column, **as_given} if column["kind"] == "number" else column for column in learned]
         self.columns_ = learned
         self.feature_names_in_ = np.array([column["name"] for column in learned], dtype=object)
         self.n_features_in_ = len(learned)

@@ -59,6 +59,18 @@ def recognise(
         The decimal sign where no cell tells.
     words : iterable of names, default=()
         Columns that are words, whatever they look like.
+
+    Returns
+    -------
+    found : Recognised
+        The form of every column (``forms``), and what is doubtful.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from hullrank.io import recognise
+    >>> recognise(pl.DataFrame({"turnover": ["1.200,50 €", "30,00 €"]})).forms["turnover"]
+    {'kind': 'number', 'decimal': ',', 'strays': []}
     """
     kept = set(words)
     columns = [

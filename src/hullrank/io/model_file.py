@@ -30,7 +30,29 @@ _MOST_ARRAYS = 10_000
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What a model file holds: the fitted estimator, notes of whoever saved it, and the version that wrote it."""
+    """What a model file holds: the fitted estimator, notes of whoever saved it, and the version that wrote it.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    about : dict of JSON values
+        Notes of whoever saved it.
+    library : str
+        The version of hullrank that wrote the file.
+    format : int
+        The version of the file format.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank import FixedMarginClassifier
+    >>> from hullrank.datasets import make_ordinal
+    >>> from hullrank.io import read_model, save
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.hull"
+    >>> save(FixedMarginClassifier().fit(*make_ordinal(60, 2, random_state=0)), path, about={"who": "me"})
+    >>> read_model(path).about
+    {'who': 'me'}
+    """
 
     estimator: Any
     about: dict[str, Any] = field(default_factory=dict)
@@ -48,6 +70,19 @@ def save(estimator: Any, path: str | os.PathLike[str], *, about: dict[str, Any] 
     path : path of the file, by custom ending in ``.hull``
     about : dict of JSON values, default=None
         Notes kept in the header.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank import FixedMarginClassifier
+    >>> from hullrank.datasets import make_ordinal
+    >>> from hullrank.io import load, save
+    >>> X, y = make_ordinal(60, 2, random_state=0)
+    >>> model = FixedMarginClassifier().fit(X, y)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.hull"
+    >>> save(model, path)
+    >>> bool((load(path).predict(X) == model.predict(X)).all())
+    True
     """
     writer = Writer()
     tree = writer.encode(estimator)
@@ -62,12 +97,48 @@ def save(estimator: Any, path: str | os.PathLike[str], *, about: dict[str, Any] 
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The fitted estimator of a model file; see `read_model` for the notes that come with it."""
+    """The fitted estimator of a model file; see `read_model` for the notes that come with it.
+
+    Parameters
+    ----------
+    path : path of the file
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank import FixedMarginClassifier
+    >>> from hullrank.datasets import make_ordinal
+    >>> from hullrank.io import load, save
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.hull"
+    >>> save(FixedMarginClassifier().fit(*make_ordinal(60, 2, random_state=0)), path)
+    >>> load(path)
+    FixedMarginClassifier()
+    """
     return read_model(path).estimator
 
 
 def read_model(path: str | os.PathLike[str]) -> ModelFile:
-    """Read a model file, refusing one that is damaged, hostile or too new with a ModelFileError."""
+    """Read a model file, refusing one that is damaged, hostile or too new with a ModelFileError.
+
+    Parameters
+    ----------
+    path : path of the file
+
+    Returns
+    -------
+    model : ModelFile
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank import FixedMarginClassifier
+    >>> from hullrank.datasets import make_ordinal
+    >>> from hullrank.io import read_model, save
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.hull"
+    >>> save(FixedMarginClassifier().fit(*make_ordinal(60, 2, random_state=0)), path)
+    >>> read_model(path).estimator
+    FixedMarginClassifier()
+    """
     name = os.fspath(path)
     with open(path, "rb") as stream:
         data = stream.read()

@@ -22,6 +22,22 @@ def export_onnx(estimator: Any, path: str | os.PathLike[str]) -> None:
     The graph takes ``X``, a float matrix, or one input per column of the table that a `TableEncoder` was fitted on
     (floats with NaN where missing, or strings), and gives ``scores`` and, where the model predicts classes, ``label``;
     an `OrdinalCalibrator` adds ``probabilities``. Inside it computes in double precision.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, or a Pipeline that ends in one
+    path : path of the file
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank import FixedMarginClassifier
+    >>> from hullrank.datasets import make_ordinal
+    >>> from hullrank.io import export_onnx
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.onnx"
+    >>> export_onnx(FixedMarginClassifier().fit(*make_ordinal(60, 2, random_state=0)), path)
+    >>> path.stat().st_size > 0
+    True
     """
     data = to_onnx(estimator).SerializeToString()
     with replacing(path) as stream:

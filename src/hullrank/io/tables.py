@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hullrank.exceptions import MissingExtraError, TableError
+from hullrank.exceptions import MissingExtraError, TableError, TableWarning
 from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
 from hullrank.io.csv_style import Style
 from hullrank.io.csv_tables import read_csv
@@ -19,7 +20,24 @@ from hullrank.io.parquet_parts import ParquetParts, in_parts
 
 @dataclass(frozen=True)
 class SparseTable:
-    """Rows of an SVMlight file: a CSR matrix, the target, and the queries if it has any."""
+    """Rows of an SVMlight file: a CSR matrix, the target, and the queries if it has any.
+
+    Parameters
+    ----------
+    X : scipy.sparse.csr_matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    qid : ndarray of shape (n_samples,), or None
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank.io import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.svmlight"
+    >>> _ = path.write_text("2 qid:1 1:0.5 3:1\\n0 qid:1 2:0.25\\n")
+    >>> table = read_table(path)
+    >>> table.X.shape, table.y.tolist(), table.qid.tolist()
+    ((2, 3), [2.0, 0.0], [1, 1])
+    """
 
     X: Any
     y: Any
@@ -45,8 +63,20 @@ def read_table(
     Returns
     -------
     table : polars.DataFrame, or SparseTable for SVMlight files
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from hullrank.io import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "shops.csv"
+    >>> _ = path.write_text("size;colour\\n1;red\\n;blue\\n")
+    >>> read_table(path).rows()
+    [(1, 'red'), (None, 'blue')]
     """
-    return read_styled(source, n_features=n_features, decimal=decimal)[0]
+    table, style = read_styled(source, n_features=n_features, decimal=decimal)
+    if style is not None and style.encoding is not None:
+        warnings.warn(f"{source} is not UTF-8; it is read as {style.encoding}", TableWarning, stacklevel=2)
+    return table
 
 
 def read_styled(

@@ -124,6 +124,24 @@ def scoring_order(estimator: Any, y: Any) -> Any:
 
     It is the closure, so that estimators fitted with a chain and with a full graph are measured alike. A ranker fitted
     to real-valued targets knows no place for new values, but numbers order themselves.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    y : array-like of shape (n_samples,)
+        The targets that are scored.
+
+    Returns
+    -------
+    order : OrderGraph or "full"
+
+    Examples
+    --------
+    >>> from hullrank import ConvexHullRanker
+    >>> from hullrank.metrics import scoring_order
+    >>> ranker = ConvexHullRanker("a < b < c").fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
+    >>> scoring_order(ranker, ["a", "c"]).edges  # the chain, closed
+    [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
     order = getattr(estimator, "order_", None)
     if order is None:

@@ -21,7 +21,9 @@ Floats = NDArray[np.float64]
 Checked = tuple[Any, Floats, Floats, Any]
 
 FEW_RANKS = 64  # different targets up to which pairs are summed by rank, in whatever blocks the rows lie
-SAMPLE_ROWS = 60_000
+SAMPLE = 1 << 25  # bytes of the rows that are drawn from all blocks
+_IN_SAMPLE = 8  # the part of the memory that a sample takes at most
+_FEWEST = 1000  # rows of a sample
 _CELL = 8  # bytes
 
 
@@ -89,9 +91,9 @@ def _drawn(query: Any | None, m: int, size: int) -> Any:
 
 
 def _sampled_rows(n_blocks: int, width: int, memory: int | None) -> int:
-    """Rows that are drawn from every block, so that a quarter of the memory holds them all."""
-    room = SAMPLE_ROWS if memory is None else max(1000, memory // (4 * _CELL * max(1, width)))
-    return -(-max(room, 2) // max(1, n_blocks))
+    """Rows that are drawn from every block."""
+    room = SAMPLE if memory is None else min(SAMPLE, memory // _IN_SAMPLE)
+    return -(-max(_FEWEST, room // (_CELL * max(1, width))) // max(1, n_blocks))
 
 
 def state_in_blocks(rows: BlockRows, found: Sums, C: float, charge: Charge, query_weight: str) -> BlockPairStatement:

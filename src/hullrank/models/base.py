@@ -134,11 +134,17 @@ class ScoreLineEstimator(BaseEstimator):
         names: list[str] = super()._get_param_names()
         return names
 
-    def _html_repr(self) -> str:
-        """What notebooks show: scikit-learn's diagram and, once fitted, the score line."""
+    def _get_params_html(self, *args: Any, **options: Any) -> Any:
+        """What scikit-learn's diagrams show of a step: its parameters and, once fitted, the score line.
+
+        A diagram of this estimator alone shows it at once, one of a pipeline when its step is opened.
+        """
         from hullrank.plots.svg import score_line_svg
 
-        return super()._html_repr() + score_line_svg(self)
+        shown = super()._get_params_html(*args, **options)
+        inner = shown._repr_html_inner
+        shown._repr_html_inner = lambda: inner() + score_line_svg(self)
+        return shown
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "certificate_")

@@ -96,6 +96,15 @@ class NuMarginClassifier(DrivenMarginClassifier):
     References
     ----------
     A. Shashua, A. Levin: Ranking with large margin principle: two approaches. NIPS 2002.
+
+    Examples
+    --------
+    >>> from hullrank import NuMarginClassifier
+    >>> from hullrank.datasets import make_ordinal
+    >>> X, y = make_ordinal(200, 3, n_classes=3, noise=0.3, random_state=0)
+    >>> model = NuMarginClassifier().fit(X, y)
+    >>> model.score(X, y) > 0.7
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -257,6 +266,15 @@ class SumOfMarginsClassifier(DrivenMarginClassifier):
     References
     ----------
     A. Shashua, A. Levin: Ranking with large margin principle: two approaches. NIPS 2002.
+
+    Examples
+    --------
+    >>> from hullrank import SumOfMarginsClassifier
+    >>> from hullrank.datasets import make_ordinal
+    >>> X, y = make_ordinal(200, 3, n_classes=3, noise=0.3, random_state=0)
+    >>> model = SumOfMarginsClassifier().fit(X, y)
+    >>> model.score(X, y) > 0.7
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

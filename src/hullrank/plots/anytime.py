@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from hullrank.exceptions import HullrankError
-from hullrank.plots._style import FAINT, INK, VIOLATOR, axes_or_new, plain
+from hullrank.plots._style import FAINT, LOWERS, RAISES, axes_or_new, plain
 
 
 class AnytimeDisplay:
@@ -72,8 +72,8 @@ class AnytimeDisplay:
             raise HullrankError("the trace is empty; fit first")
         self.figure_, self.ax_ = axes_or_new(ax)
         style = {"where": "post", "linewidth": 1.8}
-        (low,) = self.ax_.step(seconds, value, color=INK, label="value", **style)
-        (high,) = self.ax_.step(seconds, bound, color=VIOLATOR, label="upper bound", **style)
+        (low,) = self.ax_.step(seconds, value, color=RAISES, label="value", **style)
+        (high,) = self.ax_.step(seconds, bound, color=LOWERS, label="upper bound", **style)
         self.ax_.fill_between(seconds, value, bound, step="post", color=FAINT, alpha=0.15, linewidth=0)
         self.lines_ = [low, high]
         self.ax_.set(xlabel="seconds", ylabel=self.statistic)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
-from hullrank.plots._style import FAINT, VIOLATOR, axes_or_new, class_colours, plain, short
+from hullrank.plots._style import FAINT, LOWERS, RAISES, axes_or_new, ink, plain, short
 
 
 class CoefficientDisplay:
@@ -26,6 +26,15 @@ class CoefficientDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     shown_ : ndarray of the features drawn, largest first
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import CoefficientDisplay
+    >>> display = CoefficientDisplay.from_predictions([0.5, -2.0, 0.1], names=["size", "age", "price"], top=2)
+    >>> [display.names[i] for i in display.shown_]
+    ['age', 'size']
     """
 
     def __init__(
@@ -92,15 +101,15 @@ class CoefficientDisplay:
         n = len(self.shown_)
         self.figure_, self.ax_ = axes_or_new(ax, 6.5, float(np.clip(1.0 + 0.28 * n, 2.2, 9)))
         rows, values = np.arange(n), mean[self.shown_]
-        colours = np.where((values > 0)[:, None], class_colours(2)[1], np.r_[_rgb(VIOLATOR), 1.0])
+        colours = np.where(values > 0, RAISES, LOWERS)
         self.ax_.barh(rows, values, color=colours, alpha=0.85, height=0.7)
         label = ""
         if self.intervals is not None:
-            self.ax_.hlines(rows, *self.intervals[self.shown_].T, color="black", lw=1)
+            self.ax_.hlines(rows, *self.intervals[self.shown_].T, color=ink(self.ax_), lw=1)
             label = f", with {self.level:.0%} intervals" if self.level is not None else ", with intervals"
         elif len(self.coefs) > 1:
             shown = self.coefs[:, self.shown_]
-            self.ax_.hlines(rows, shown.min(axis=0), shown.max(axis=0), color="black", lw=1)
+            self.ax_.hlines(rows, shown.min(axis=0), shown.max(axis=0), color=ink(self.ax_), lw=1)
         self.ax_.axvline(0, color=FAINT, lw=1)
         self.ax_.set_yticks(rows, [short(self.names[i]) for i in self.shown_])
         self.ax_.invert_yaxis()
@@ -117,9 +126,3 @@ def _names(estimator: Any, model: Any) -> Any:
         except (AttributeError, ValueError):
             return None
     return getattr(model, "feature_names_in_", None)
-
-
-def _rgb(colour: str) -> tuple[float, float, float]:
-    from matplotlib.colors import to_rgb
-
-    return to_rgb(colour)

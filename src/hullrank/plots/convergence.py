@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from hullrank._pipelines import unwrap
 from hullrank.exceptions import ConvergenceWarning, HullrankError
-from hullrank.plots._style import FAINT, VIOLATOR, axes_or_new, class_colours, plain
+from hullrank.plots._style import FAINT, LOWERS, RAISES, axes_or_new, plain
 
 Floats = NDArray[np.float64]
 
@@ -19,21 +19,40 @@ class ConvergenceDisplay:
 
     Parameters
     ----------
-    steps, objective, bound : ndarray of shape (n_steps,)
+    steps : ndarray of shape (n_steps,)
+    objective, bound : ndarray of shape (n_steps,), or None where only the gaps are known
     unit : str, default="iterations"
     tol : float, default=None
         Drawn as a line.
+    gaps : ndarray of shape (n_steps,), default=None
+        Relative gaps; if None, those between objective and bound.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     gaps_ : ndarray of shape (n_steps,)
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import ConvergenceDisplay
+    >>> display = ConvergenceDisplay.from_predictions([2.0, 1.25, 1.0], [0.0, 0.75, 1.0], tol=1e-6)
+    >>> display.gaps_.tolist()
+    [1.0, 0.4, 0.0]
     """
 
     def __init__(
-        self, *, steps: Floats, objective: Floats, bound: Floats, unit: str = "iterations", tol: float | None = None
+        self,
+        *,
+        steps: Floats,
+        objective: Floats | None = None,
+        bound: Floats | None = None,
+        unit: str = "iterations",
+        tol: float | None = None,
+        gaps: Floats | None = None,
     ) -> None:
-        self.steps, self.objective, self.bound = steps, objective, bound
+        self.steps, self.objective, self.bound, self.gaps = steps, objective, bound, gaps
         self.unit = unit
         self.tol = tol
 
@@ -41,8 +60,8 @@ class ConvergenceDisplay:
     def from_estimator(cls, estimator: Any, X: Any = None, y: Any = None, *, ax: Any = None, **fit_params: Any) -> Self:
         """Fit copies of the estimator with 1, 2, 3, ... iterations until it converges, and draw their certificates.
 
-        The transformers of a pipeline are used as fitted; only its last step is fitted again. Without data, the gap of
-        the certificate that a fitted estimator carries is drawn as a single point.
+        The transformers of a pipeline are used as fitted; only its last step is fitted again. Without data, the gaps
+        are drawn that the solver of a fitted estimator reported on its way, and at the end that of its certificate.
         """
         inside = unwrap(estimator)
         model = inside.model
@@ -70,9 +89,8 @@ class ConvergenceDisplay:
                 f"{type(model).__name__} carries no objective with a lower bound (it is not fitted, or a baseline); "
                 "pass X and y to see its steps"
             )
-        return cls.from_predictions(
-            [certificate.primal], [certificate.dual], steps=[certificate.iterations], tol=model.tol, ax=ax
-        )
+        gaps = np.array([*certificate.gaps, certificate.relative_gap])
+        return cls(steps=np.arange(1.0, len(gaps) + 1), gaps=gaps, unit="reports", tol=model.tol).plot(ax=ax)
 
     @classmethod
     def from_predictions(
@@ -95,18 +113,25 @@ class ConvergenceDisplay:
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the picture on ``ax``, or on a new figure."""
         self.figure_, self.ax_ = axes_or_new(ax, 6.0, 3.6)
-        scale = np.maximum(np.maximum(np.abs(self.objective), np.abs(self.bound)), 1e-300)
-        self.gaps_ = (self.objective - self.bound) / scale
+        self.gaps_ = self._between() if self.gaps is None else self.gaps
         drawn = np.where(np.isfinite(self.gaps_), np.maximum(self.gaps_, 1e-16), np.nan)
-        self.ax_.semilogy(self.steps, drawn, "o-", color=class_colours(2)[0], lw=1.6, ms=4)
+        self.ax_.semilogy(self.steps, drawn, "o-", color=RAISES, lw=1.6, ms=4)
         if self.tol is not None:
-            self.ax_.axhline(self.tol, color=VIOLATOR, lw=1, ls=(0, (4, 3)))
+            self.ax_.axhline(self.tol, color=LOWERS, lw=1, ls=(0, (4, 3)))
             self.ax_.annotate("tol", (1, self.tol), (-4, 4), ("axes fraction", "data"), "offset points",
-                              color=VIOLATOR, ha="right")  # fmt: skip
+                              color=LOWERS, ha="right")  # fmt: skip
         self.ax_.grid(axis="y", color=FAINT, alpha=0.25)
         self.ax_.set_xlabel(self.unit)
         self.ax_.set_ylabel("relative gap")
-        if self.unit == "iterations":
+        if self.unit != "seconds":
             self.ax_.xaxis.get_major_locator().set_params(integer=True)
         plain(self.ax_)
         return self
+
+    def _between(self) -> Floats:
+        """The gaps between objective and bound."""
+        assert self.objective is not None
+        assert self.bound is not None
+        return (self.objective - self.bound) / np.maximum(
+            np.maximum(np.abs(self.objective), np.abs(self.bound)), 1e-300
+        )

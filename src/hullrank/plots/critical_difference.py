@@ -9,7 +9,7 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range
 from sklearn.model_selection import cross_val_score
 
 from hullrank.exceptions import HullrankError
-from hullrank.plots._style import INK, axes_or_new, short
+from hullrank.plots._style import axes_or_new, ink, short
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +50,16 @@ class CriticalDifferenceDisplay:
     References
     ----------
     J. Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7, 2006.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import CriticalDifferenceDisplay
+    >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.6, 0.8], [0.9, 0.5, 0.4]]  # data sets by methods
+    >>> display = CriticalDifferenceDisplay.from_predictions(scores, names=["ours", "theirs", "chance"])
+    >>> display.ranks_.tolist(), round(display.difference_, 2)
+    ([1.25, 2.25, 2.5], 1.66)
     """
 
     def __init__(self, *, scores: Floats, names: list[str], alpha: float = 0.05) -> None:
@@ -93,27 +103,28 @@ class CriticalDifferenceDisplay:
         self.difference_ = critical_difference(k, n_datasets, self.alpha)
         self.p_value_ = float(friedmanchisquare(*self.scores.T).pvalue) if k > 2 and n_datasets > 1 else float("nan")
         self.figure_, self.ax_ = axes_or_new(ax, 7.5, 1.6 + 0.28 * k)
+        colour = ink(self.ax_)
         order = np.argsort(self.ranks_, kind="stable")
         groups = cliques(self.ranks_[order], self.difference_)
         floor = 0.35 * len(groups) + 0.5
-        self.ax_.hlines(0, 1, k, color=INK, lw=1.2)
+        self.ax_.hlines(0, 1, k, color=colour, lw=1.2)
         for tick in range(1, k + 1):
-            self.ax_.vlines(tick, -0.12, 0.12, color=INK, lw=1.2)
-            self.ax_.text(tick, 0.25, str(tick), ha="center", va="bottom", fontsize="small", color=INK)
+            self.ax_.vlines(tick, -0.12, 0.12, color=colour, lw=1.2)
+            self.ax_.text(tick, 0.25, str(tick), ha="center", va="bottom", fontsize="small", color=colour)
         for level, (first, last) in enumerate(groups):
             ends = self.ranks_[order[[first, last]]]
-            self.ax_.hlines(-0.35 * (level + 1), ends[0] - 0.03, ends[1] + 0.03, color=INK, lw=4)
+            self.ax_.hlines(-0.35 * (level + 1), ends[0] - 0.03, ends[1] + 0.03, color=colour, lw=4)
         half = (k + 1) // 2
         for place, method in enumerate(order):
             left = place < half
             depth = -floor - 0.55 * (place if left else k - 1 - place)
             edge = 0.7 if left else k + 0.3
-            self.ax_.plot([self.ranks_[method]] * 2 + [edge], [0, depth, depth], color=INK, lw=0.9)
+            self.ax_.plot([self.ranks_[method]] * 2 + [edge], [0, depth, depth], color=colour, lw=0.9)
             text = f"{short(self.names[method], 28)}  {self.ranks_[method]:.2f}"
             self.ax_.text(edge, depth, f"{text} " if left else f" {text}", ha="right" if left else "left", va="center")
-        self.ax_.hlines(0.95, 1, 1 + self.difference_, color=INK, lw=1.2)
+        self.ax_.hlines(0.95, 1, 1 + self.difference_, color=colour, lw=1.2)
         title = f"critical difference {self.difference_:.2f}"
-        self.ax_.text(1, 1.1, title, ha="left", va="bottom", fontsize="small", color=INK)
+        self.ax_.text(1, 1.1, title, ha="left", va="bottom", fontsize="small", color=colour)
         self.ax_.set_ylim(-floor - 0.55 * half, 1.8)
         self.ax_.set_xlim(0.4 - 0.35 * k, max(1.35 * k + 0.6, 1 + self.difference_))
         self.ax_.set_axis_off()

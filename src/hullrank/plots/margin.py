@@ -1,4 +1,4 @@
-"""The decision picture of two features: grades as areas, thresholds and margins as curves, support vectors ringed."""
+"""The decision picture of two features: grades as areas, thresholds and margins as curves, support vectors edged."""
 
 from typing import Any, Self
 
@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 
 from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
-from hullrank.plots._style import INK, axes_or_new, class_colours, plain, short
+from hullrank.plots._style import axes_or_new, class_colours, ink, plain, short
 from hullrank.plots.placement import Placement, place, place_by
 
 Floats = NDArray[np.float64]
@@ -26,8 +26,9 @@ def grid_over(X: Floats, resolution: int = 150, room: float = 0.08) -> tuple[Flo
 class MarginDisplay:
     """Two features with the score as a landscape: thresholds are its solid contours, interval ends its dashed ones.
 
-    The interval ends are the a_j and b_j of Shashua and Levin: class j lies below a_j, class j + 1 above b_j. Ringed
-    samples are support vectors: those of the model if it names them, else those on or beyond an end of their interval.
+    The interval ends are the a_j and b_j of Shashua and Levin: class j lies below a_j, class j + 1 above b_j. Samples
+    with a dark edge are support vectors: those of the model if it names them, else those on or beyond an end of their
+    interval; the others are drawn smaller. Beyond ``max_points`` samples a random choice is drawn.
 
     Parameters
     ----------
@@ -40,6 +41,19 @@ class MarginDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank import FixedMarginClassifier
+    >>> from hullrank.datasets import make_conic_classes
+    >>> from hullrank.plots import MarginDisplay
+    >>> X, y = make_conic_classes(60, random_state=0)
+    >>> model = FixedMarginClassifier(kernel="poly", degree=2, coef0=1.0).fit(X, y)
+    >>> display = MarginDisplay.from_estimator(model, X, y)
+    >>> len(display.support) == len(model.support_)
+    True
     """
 
     def __init__(
@@ -102,11 +116,11 @@ class MarginDisplay:
             names=_axis_names(names),
         ).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw the picture on ``ax``, or on a new figure."""
+    def plot(self, *, ax: Any = None, max_points: int = 2000) -> Self:
+        """Draw the picture on ``ax``, or on a new figure; of more than ``max_points`` samples a random choice."""
         self.figure_, self.ax_ = axes_or_new(ax, 6.2, 5.2)
         p, (first, second, height) = self.placement, self.grid
-        colours = class_colours(len(p.classes))
+        colours = class_colours(len(p.classes), self.ax_)
         if p.thresholds is not None:
             levels = np.concatenate([[-np.inf], p.thresholds, [np.inf]])
             area = np.clip(np.searchsorted(p.thresholds, height, side="left"), 0, len(levels) - 2)
@@ -118,24 +132,41 @@ class MarginDisplay:
         if p.intervals is not None:
             ends = np.unique(p.intervals[np.isfinite(p.intervals)])
             self._contours(ends, {"linestyles": "dashed", "linewidths": 0.9})
-        for code, colour in enumerate(colours):
-            own = self.X[p.codes == code]
-            label = short(p.classes[code]) if len(colours) <= 12 else None
-            self.ax_.scatter(*own.T, s=20, color=[colour], label=label, zorder=3)
-        if len(self.support):
-            self.ax_.scatter(*self.X[self.support].T, s=62, facecolors="none", edgecolors=INK, linewidths=0.8, zorder=4)
-        if len(colours) <= 12:
-            self.ax_.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, frameon=False, fontsize="small")
+        self._points(colours, max_points)
         self.ax_.set_xlabel(self.names[0])
         self.ax_.set_ylabel(self.names[1])
         plain(self.ax_)
         return self
 
+    def _points(self, colours: Floats, most: int) -> None:
+        p, n = self.placement, len(self.X)
+        shown = np.arange(n) if n <= most else np.random.default_rng(0).choice(n, most, replace=False)
+        supports = np.zeros(n, dtype=bool)
+        supports[self.support] = True
+        size = 30.0 if n <= 200 else 14.0
+        for edged in (False, True):
+            own = shown[supports[shown] == edged]
+            style = {"edgecolors": ink(self.ax_), "linewidths": 0.9} if edged else {"alpha": 0.8, "linewidths": 0}
+            area = size if edged else size / 2
+            self.ax_.scatter(*self.X[own].T, s=area, c=colours[p.codes[own]], zorder=3 + edged, **style)
+        if len(colours) <= 12:
+            for code, colour in enumerate(colours):
+                self.ax_.scatter([], [], s=size, color=[colour], label=short(p.classes[code], 12))
+            if supports.any():
+                label = f"support vectors ({supports.sum()} of {n})"
+                self.ax_.scatter([], [], s=size, facecolors="none", edgecolors=ink(self.ax_), label=label)
+            place = {
+                "loc": "lower right",
+                "bbox_to_anchor": (1.02, 1),
+                "ncols": len(colours) + 1 if len(colours) < 6 else 4,
+            }
+            self.ax_.legend(frameon=False, fontsize="small", handletextpad=0.2, columnspacing=1.0, **place)
+
     def _contours(self, values: Floats, style: dict[str, Any]) -> None:
         height = self.grid[2]
         inside = np.unique(values[(values > height.min()) & (values < height.max())])
         if len(inside):
-            self.ax_.contour(*self.grid, levels=inside, colors=INK, **style)
+            self.ax_.contour(*self.grid, levels=inside, colors=ink(self.ax_), **style)
 
 
 def _two_features(X: Any) -> Floats:

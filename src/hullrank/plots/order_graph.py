@@ -10,19 +10,26 @@ from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError, UndefinedMetricWarning
 from hullrank.metrics import swapped_pairs
 from hullrank.order import OrderGraph, resolve_order
-from hullrank.plots._style import FAINT, INK, axes_or_new, class_colours, short
+from hullrank.plots._style import FAINT, axes_or_new, class_colours, ink, is_dark, on_colour, short
 from hullrank.plots.placement import place
 
 Floats = NDArray[np.float64]
+_LONGEST = 7  # classes of a chain in one line
 _STEP = 1.7  # from level to level; classes of one level are 1 apart, and boxes are about 0.8 wide
 
 
 def layout(order: OrderGraph) -> Floats:
-    """(K, 2) places: x grows with the longest way up from the bottom; classes of one x spread out over y."""
+    """(K, 2) places: x grows with the longest way up from the bottom; classes of one x spread out over y.
+
+    A chain too long for one line turns back and goes on below.
+    """
     x = np.zeros(len(order), dtype=int)
     for lo, hi in order.codes.tolist():  # sorted by lo in topological order, so x[lo] is final
         x[hi] = max(x[hi], x[lo] + 1)
     y = np.zeros(len(order))
+    if len(order) > _LONGEST and order.n_edges == len(order) - 1 == x.max():
+        line, place = np.divmod(x, _LONGEST)
+        return np.column_stack([_STEP * np.where(line % 2, _LONGEST - 1 - place, place), -1.1 * line])
     for level in np.unique(x):
         own = np.flatnonzero(x == level)
         y[own] = np.arange(len(own)) - (len(own) - 1) / 2
@@ -56,6 +63,16 @@ class OrderGraphDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import OrderGraphDisplay
+    >>> y, scores = ["low", "mild", "acute", "high"], [0.1, 0.6, 0.3, 0.4]
+    >>> display = OrderGraphDisplay.from_predictions(y, scores, order="low < mild, acute < high")
+    >>> dict(zip(display.order.edges, display.accuracies.tolist()))[("mild", "high")]
+    0.0
     """
 
     def __init__(self, *, order: OrderGraph, accuracies: Floats | None = None) -> None:
@@ -93,9 +110,11 @@ class OrderGraphDisplay:
         self.figure_, self.ax_ = axes_or_new(ax, 0.6 + 0.95 * width, 0.5 + 0.8 * height)
         for e, curve in enumerate(curves):
             self._draw_edge(curve, np.nan if self.accuracies is None else self.accuracies[e])
-        for spot, label, colour in zip(places, self.order.labels, class_colours(len(places)), strict=True):
+        colours = class_colours(len(places), self.ax_)
+        for spot, label, colour in zip(places, self.order.labels, colours, strict=True):
             box = {"boxstyle": "round,pad=0.5", "facecolor": colour, "edgecolor": "none"}
-            self.ax_.text(*spot, short(label, 16), ha="center", va="center", color="white", zorder=3, bbox=box)
+            word = {"ha": "center", "va": "center", "color": on_colour(colour)}
+            self.ax_.text(*spot, short(label, 16), zorder=3, bbox=box, **word)
         self.ax_.set_xlim(low[0], high[0])
         self.ax_.set_ylim(low[1], high[1])
         self.ax_.set_axis_off()
@@ -110,18 +129,19 @@ class OrderGraphDisplay:
         alpha = 0.5 if np.isnan(value) else float(np.clip(2 * value - 1, 0.35, 1.0))
         self.ax_.add_patch(
             FancyArrowPatch(
-                path=Path(curve, codes), arrowstyle="-|>", mutation_scale=13, color=INK, alpha=alpha, lw=1.5
+                path=Path(curve, codes), arrowstyle="-|>", mutation_scale=13, color=ink(self.ax_), alpha=alpha, lw=1.5
             )
         )
         if not np.isnan(value):
-            box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
-            middle = curve[len(curve) // 2]
-            self.ax_.text(*middle, f"{value:.3f}", ha="center", va="center", fontsize="small", color=INK, bbox=box)
+            ground = "black" if is_dark(self.ax_) else "white"
+            box = {"boxstyle": "round,pad=0.15", "facecolor": ground, "edgecolor": "none"}
+            word = {"ha": "center", "va": "center", "fontsize": "small", "color": ink(self.ax_)}
+            self.ax_.text(*curve[len(curve) // 2], f"{value:.3f}", bbox=box, **word)
 
 
 def _curve(start: Floats, stop: Floats, lo: int) -> Floats:
     """Points of an edge between the boxes of its classes; one that passes a level bends around what lies there."""
-    levels = float(stop[0] - start[0]) / _STEP
+    levels = max(abs(float(stop[0] - start[0])) / _STEP, 1.0)
     away = np.sign(start[1] + stop[1]) or (1.0 if lo % 2 else -1.0)
     control = (start + stop) / 2 + np.array([0.0, away * (levels - 1) * 0.8])
     t = np.linspace(0.0, 1.0, 61)[:, None]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exceptions import HullrankError
-from hullrank.plots._style import axes_or_new, short
+from hullrank.plots._style import axes_or_new, on_colour, short
 from hullrank.plots.placement import Placement, place, place_by
 
 Floats = NDArray[np.float64]
@@ -44,6 +44,15 @@ class PairMatrixDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     image_ : matplotlib image
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import PairMatrixDisplay
+    >>> display = PairMatrixDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.9])
+    >>> float(display.matrix[1, 0])
+    0.75
     """
 
     def __init__(self, *, matrix: Floats, classes: NDArray[Any]) -> None:
@@ -76,9 +85,8 @@ class PairMatrixDisplay:
         self.image_ = self.ax_.imshow(shown, cmap="viridis", vmin=low, vmax=1, origin="lower")
         if n <= 16:
             for i, j in np.argwhere(~np.isnan(shown)):
-                light = shown[i, j] > (1 + low) / 2 + 0.1
                 self.ax_.text(j, i, f"{shown[i, j]:.2f}", ha="center", va="center", fontsize="small",
-                              color="black" if light else "white")  # fmt: skip
+                              color=on_colour(self.image_.to_rgba(shown[i, j])))  # fmt: skip
         step = max(1, n // 16)
         names = [short(label, 14) for label in self.classes]
         self.ax_.set_xticks(range(0, n - 1, step), names[:-1:step], rotation=30, ha="right")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exceptions import HullrankError
-from hullrank.plots._style import FAINT, INK, axes_or_new, class_colours, plain, short
+from hullrank.plots._style import FAINT, axes_or_new, class_colours, ink, plain, short
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +29,18 @@ class PathDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of the lines, one for every path
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank import FixedMarginClassifierCV
+    >>> from hullrank.datasets import make_ordinal
+    >>> from hullrank.plots import PathDisplay
+    >>> X, y = make_ordinal(100, 3, n_classes=3, random_state=0)
+    >>> display = PathDisplay.from_estimator(FixedMarginClassifierCV([0.1, 1.0, 10.0], cv=3).fit(X, y))
+    >>> len(display.lines_)
+    1
     """
 
     def __init__(self, *, paths: dict[str, Floats], chosen: tuple[float, float] | None, parameter: str = "C") -> None:
@@ -56,17 +68,18 @@ class PathDisplay:
         """Draw on ``ax``, or on a new figure."""
         self.figure_, self.ax_ = axes_or_new(ax)
         self.lines_ = []
-        for colour, (name, path) in zip(class_colours(len(self.paths)), self.paths.items(), strict=True):
+        for colour, (name, path) in zip(class_colours(len(self.paths), self.ax_), self.paths.items(), strict=True):
             values, means, errors = path.T
             self.ax_.fill_between(values, means - errors, means + errors, color=colour, alpha=0.12, lw=0)
             self.lines_ += self.ax_.plot(values, means, color=colour, marker=".", label=short(name, 40))
         if self.chosen is not None:
             self.ax_.axvline(self.chosen[0], color=FAINT, lw=1, ls=":")
-            self.ax_.plot(*self.chosen, marker="o", ms=10, mfc="none", mec=INK, ls="")
+            self.ax_.plot(*self.chosen, marker="o", ms=10, mfc="none", mec=ink(self.ax_), ls="")
         if all((path[:, 0] > 0).all() for path in self.paths.values()):
             self.ax_.set_xscale("log")
         if len(self.paths) > 1:
-            self.ax_.legend(frameon=False)
+            beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(self.paths) > 6 else {}
+            self.ax_.legend(frameon=False, fontsize="small", **beside)
         self.ax_.set_xlabel(self.parameter)
         self.ax_.set_ylabel("mean score over the folds")
         plain(self.ax_)

@@ -1,5 +1,6 @@
 """What a picture of the score line shows, computed once; drawing is somebody else's work."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,9 @@ from numpy.typing import NDArray
 
 from hullrank._pipelines import unwrap
 from hullrank.data import check_target, check_weights, encode_labels
-from hullrank.exceptions import HullrankError
+from hullrank.exceptions import HullrankError, UndefinedMetricWarning
+from hullrank.metrics import swapped_pairs, wmw_score
+from hullrank.order import OrderGraph
 
 Floats = NDArray[np.float64]
 
@@ -17,7 +20,8 @@ Floats = NDArray[np.float64]
 class Placement:
     """Samples on the score line with their classes, and what the model says about where classes lie.
 
-    ``bounds`` (K, 2) is where every class should lie: between its thresholds, else in its interval, else anywhere.
+    ``bounds`` (K, 2) is where every class should lie: between its thresholds; in partial orders between the midpoints
+    of its interval and those of its neighbours in the graph; else in its interval, else anywhere.
     ``violation`` is how far a sample lies outside of that: negative below it, positive above it, 0 within.
     """
 
@@ -29,6 +33,7 @@ class Placement:
     intervals: Floats | None
     bounds: Floats
     violation: Floats
+    order: OrderGraph | None = None
 
     @property
     def violators(self) -> NDArray[np.intp]:
@@ -45,6 +50,15 @@ class Placement:
         medians = np.array([np.median(self.scores[self.codes == c]) for c in range(len(self.classes))])
         return np.abs(self.scores[:, None] - medians).argmin(axis=1)
 
+    def pair_accuracy(self, qid: Any = None) -> float:
+        """The share of comparable pairs (of one query) that are ranked right, ties being errors; NaN without a pair."""
+        with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
+            if self.order is None or self.order.is_total or qid is not None:
+                return 1 - swapped_pairs(self.codes, self.scores, qid=qid, sample_weight=self.weights)
+            labels = self.classes[self.codes]
+            order = self.order.closure().restrict(np.unique(labels).tolist())
+            return float(wmw_score(labels, self.scores, order=order, sample_weight=self.weights))
+
 
 def place(
     y: Any,
@@ -53,6 +67,7 @@ def place(
     classes: Any = None,
     thresholds: Any = None,
     intervals: Any = None,
+    order: OrderGraph | None = None,
     sample_weight: Any = None,
 ) -> Placement:
     """Check what is to be shown, and find the samples outside of their bounds."""
@@ -69,11 +84,11 @@ def place(
     if thresholds is not None:
         bounds[1:, 0] = bounds[:-1, 1] = thresholds
     elif intervals is not None:
-        bounds = intervals
+        bounds = intervals if order is None else _between(intervals, order.codes_edges(labels.classes.tolist()))
     low, high = bounds[labels.codes].T
     violation = np.maximum(scores - high, 0.0) - np.maximum(low - scores, 0.0)
     weights = check_weights(sample_weight, rows)
-    return Placement(scores, labels.codes, labels.classes, weights, thresholds, intervals, bounds, violation)
+    return Placement(scores, labels.codes, labels.classes, weights, thresholds, intervals, bounds, violation, order)
 
 
 def place_by(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Placement:
@@ -82,11 +97,21 @@ def place_by(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Pl
 
 
 def bounds_of(model: Any) -> dict[str, Any]:
-    """Classes, thresholds between them and their intervals, as far as a fitted model has them."""
+    """Classes, thresholds between them, their intervals and their order, as far as a fitted model has them."""
     classes = getattr(model, "classes_", None)
     if classes is None:
         return {}
-    return {name: getattr(model, f"{name}_", None) for name in ("classes", "thresholds", "intervals")}
+    return {name: getattr(model, f"{name}_", None) for name in ("classes", "thresholds", "intervals", "order")}
+
+
+def _between(intervals: Floats, edges: NDArray[np.intp]) -> Floats:
+    """(K, 2) nearest midpoints between the interval of a class and those below and above it; infinite without any."""
+    bounds = np.tile([-np.inf, np.inf], (len(intervals), 1))
+    low, high = edges.T
+    middle = (intervals[low, 1] + intervals[high, 0]) / 2
+    np.maximum.at(bounds[:, 0], high, middle)
+    np.minimum.at(bounds[:, 1], low, middle)
+    return bounds
 
 
 def _encode(y: Any, values: NDArray[Any], classes: Any) -> Any:

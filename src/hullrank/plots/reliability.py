@@ -31,6 +31,16 @@ class ReliabilityDisplay:
     lines_ : list of the lines, one for every curve
     errors_ : dict of label to float
         The mean distance of predicted and observed, weighted by bin (expected calibration error).
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import ReliabilityDisplay
+    >>> P = [[0.8, 0.2], [0.8, 0.2], [0.2, 0.8], [0.2, 0.8]]
+    >>> display = ReliabilityDisplay.from_predictions([0, 0, 0, 1], P, n_bins=2)
+    >>> display.curves[0][:, :2].tolist()  # predicted and observed
+    [[0.2, 0.0], [0.8, 0.5]]
     """
 
     def __init__(self, *, curves: dict[Any, Floats]) -> None:
@@ -82,10 +92,10 @@ class ReliabilityDisplay:
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure."""
-        self.figure_, self.ax_ = axes_or_new(ax, 5.0, 5.0)
+        self.figure_, self.ax_ = axes_or_new(ax, 5.0 if len(self.curves) <= 6 else 6.6, 5.0)
         self.ax_.plot([0, 1], [0, 1], color=FAINT, lw=1, ls="--")
         self.lines_, self.errors_ = [], {}
-        for colour, (label, curve) in zip(class_colours(len(self.curves)), self.curves.items(), strict=True):
+        for colour, (label, curve) in zip(class_colours(len(self.curves), self.ax_), self.curves.items(), strict=True):
             predicted, observed, weight = curve.T
             self.errors_[label] = float(np.average(np.abs(predicted - observed), weights=weight))
             self.lines_ += self.ax_.plot(
@@ -94,7 +104,8 @@ class ReliabilityDisplay:
         self.ax_.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         self.ax_.set_xlabel("predicted probability")
         self.ax_.set_ylabel("observed share")
-        self.ax_.legend(frameon=False)
+        beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(self.curves) > 6 else {}
+        self.ax_.legend(frameon=False, fontsize="small", **beside)
         plain(self.ax_)
         return self
 

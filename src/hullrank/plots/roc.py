@@ -39,6 +39,15 @@ class RocDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib lines, one per edge
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from hullrank.plots import RocDisplay
+    >>> display = RocDisplay.from_predictions([0, 0, 1, 1, 2], [0.1, 0.5, 0.3, 0.9, 1.0])
+    >>> [(name, area) for name, _, _, area in display.curves]
+    [('0 < 1', 0.75), ('1 < 2', 1.0)]
     """
 
     def __init__(self, *, curves: list[Curve]) -> None:
@@ -68,9 +77,10 @@ class RocDisplay:
         """Draw the picture on ``ax``, or on a new figure."""
         self.figure_, self.ax_ = axes_or_new(ax, 5.2, 5.0)
         self.ax_.plot([0, 1], [0, 1], color=FAINT, lw=1, ls=(0, (4, 3)))
+        colours = class_colours(len(self.curves), self.ax_)
         self.lines_ = [
             self.ax_.plot(false, true, color=colour, lw=1.8, label=f"{name}  ({area:.3f})")[0]
-            for (name, false, true, area), colour in zip(self.curves, class_colours(len(self.curves)), strict=True)
+            for (name, false, true, area), colour in zip(self.curves, colours, strict=True)
         ]
         self.ax_.set_xlabel("share of the lower class above the cut")
         self.ax_.set_ylabel("share of the higher class above the cut")

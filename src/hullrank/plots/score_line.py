@@ -1,22 +1,29 @@
 """The score line: every sample at its score, in the row of its class, with the bounds the model learned."""
 
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exceptions import HullrankError
-from hullrank.plots._style import FAINT, INK, VIOLATOR, axes_or_new, class_colours, plain, short
+from hullrank.plots._ridges import FEWEST, draw_ridge, rain
+from hullrank.plots._style import FAINT, axes_or_new, class_colours, ink, plain, short
+from hullrank.plots.pair_matrix import pair_matrix
 from hullrank.plots.placement import Placement, place, place_by
+
+_MOST_ROWS = 25  # classes that get a ridge; beyond, rows are too low to show more than points
 
 
 class ScoreLineDisplay:
-    """Samples on the score line with intervals, thresholds and violators.
+    """Samples on the score line, class by class, with the place of every class and the share of pairs ranked right.
 
-    Every class has a row; a shaded bar is the interval of the class (open where nothing lies beyond), dashed lines are
-    thresholds, and crosses are samples beyond a threshold (without thresholds: outside of their
-    interval). With queries every query has a row instead, and
-    colour shows the class. Use ``from_estimator`` or ``from_predictions``.
+    Every class has a row with the distribution of its scores (solid within the bounds of the class, pale beyond them)
+    and, below, its samples (hollow beyond the bounds). Bounds are the thresholds, drawn dashed with a band in the
+    colour of the class between them; in partial orders the midpoints between intervals. The bar on the ground line is
+    the interval that was learned (open where nothing lies beyond). The figures on the right are the shares of pairs of
+    two neighbouring classes that are ranked right. With queries every query has a row instead, and colour shows the
+    class. Use ``from_estimator`` or ``from_predictions``.
 
     Parameters
     ----------
@@ -28,7 +35,9 @@ class ScoreLineDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-    points_ : list of matplotlib collections: samples within their bounds, then violators
+    points_ : list of matplotlib collections: samples within their bounds, then samples beyond them
+    pair_accuracy_ : float
+        The share of comparable pairs that are ranked right; 0.5 is chance.
 
     Examples
     --------
@@ -104,15 +113,16 @@ class ScoreLineDisplay:
         )
         return cls(placement=placement, qid=_queries(qid, placement)).plot(ax=ax, **options)
 
-    def plot(self, *, ax: Any = None, max_points: int = 5000, max_queries: int = 12, seed: int = 0) -> Self:
+    def plot(self, *, ax: Any = None, max_points: int = 1500, max_queries: int = 12, seed: int = 0) -> Self:
         """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; a new figure if None.
-        max_points : int, default=5000
-            Draw a random choice of the samples beyond this number; violators are chosen like all others.
+        max_points : int, default=1500
+            With more samples, classes of twelve samples or more are shown by their distribution alone, and of the other
+            samples a random choice of this number is drawn.
         max_queries : int, default=12
             Draw the first queries only.
         seed : int, default=0
@@ -124,71 +134,151 @@ class ScoreLineDisplay:
         """
         p = self.placement
         n_rows = len(p.classes) if self.qid is None else min(max_queries, len(np.unique(self.qid)))
-        self.figure_, self.ax_ = axes_or_new(ax, 8.0, float(np.clip(1.2 + 0.62 * n_rows, 2.6, 9.0)))
+        step = 0.62 if self.qid is None else 0.34
+        self.figure_, self.ax_ = axes_or_new(ax, 7.4, float(np.clip(1.4 + step * n_rows, 2.8, 9.0)))
+        self.pair_accuracy_ = p.pair_accuracy(self.qid)
         rng = np.random.default_rng(seed)
-        shown = np.arange(len(p.scores))
-        if len(shown) > max_points:
-            shown = np.sort(rng.choice(shown, max_points, replace=False))
         if self.qid is None:
-            self._name_rows("class", p.classes)
-            self._draw_points(shown, p.codes[shown] + rng.uniform(-0.22, 0.22, len(shown)))
+            self._name_rows("", p.classes)
+            ridged = self._draw_ridges()
+            shown = _thinned(np.arange(len(p.scores)), ridged[p.codes], max_points, rng)
+            self._draw_points(shown, rain(p.codes[shown].astype(float), rng, below=bool(ridged.any())))
             self._draw_bounds()
+            self._draw_pairs()
         else:
             queries, row = np.unique(self.qid, return_inverse=True)
-            shown = shown[row[shown] < max_queries]
+            shown = np.flatnonzero(row < max_queries)
+            shown = _thinned(shown, np.zeros(len(shown), dtype=bool), max_points, rng)
             self._name_rows("query", queries[:max_queries])
             self._draw_points(shown, row[shown] + rng.uniform(-0.12, 0.12, len(shown)))
             self._name_colours()
-        self.ax_.set_xlabel("score  (higher = ranked higher)")
+        self.ax_.set_xlabel("score  (higher = ranked higher)", loc="left")
+        if np.isfinite(self.pair_accuracy_):
+            self.ax_.set_title(self.sentence(), loc="left", fontsize="medium")
         plain(self.ax_)
         return self
 
+    def sentence(self) -> str:
+        """How many pairs are ranked right, in words."""
+        where = "of different classes" if self.qid is None else "of different grades within a query"
+        return f"{self.pair_accuracy_:.0%} of pairs {where} are ranked right  (50% is chance)"
+
+    def _draw_ridges(self) -> NDArray[np.bool_]:
+        """Draw the distribution of every class that is large enough; returns which classes these are."""
+        p = self.placement
+        ridged = np.bincount(p.codes, minlength=len(p.classes)) >= FEWEST
+        if len(p.classes) > _MOST_ROWS:
+            ridged[:] = False
+        colours = class_colours(len(p.classes), self.ax_)
+        for code in np.flatnonzero(ridged):
+            own = p.codes == code
+            draw_ridge(self.ax_, float(code), p.scores[own], p.weights[own], p.bounds[code], colours[code])
+        return ridged
+
     def _draw_points(self, shown: NDArray[np.intp], height: NDArray[np.float64]) -> None:
         p = self.placement
-        colours, size = class_colours(len(p.classes))[p.codes], 14 * p.weights / p.weights.mean()
+        colours, size = class_colours(len(p.classes), self.ax_)[p.codes], p.weights / p.weights.mean()
+        size = size * (9 if self.qid is None else 22)
         wrong = (p.violation[shown] != 0) & (self.qid is None)
         right, bad = shown[~wrong], shown[wrong]
         self.points_ = [
-            self.ax_.scatter(p.scores[right], height[~wrong], size[right], colours[right], alpha=0.75, linewidths=0)
+            self.ax_.scatter(p.scores[right], height[~wrong], size[right], colours[right], linewidths=0, zorder=3)
         ]
         if wrong.any():
-            share = np.average(p.violation != 0, weights=p.weights)
-            label = f"{'beyond a threshold' if p.thresholds is not None else 'outside of its interval'} ({share:.0%})"
-            crosses = self.ax_.scatter(
-                p.scores[bad], height[wrong], 1.3 * size[bad], VIOLATOR, marker="x", linewidths=1.0, label=label
-            )
-            self.points_.append(crosses)
-            self.ax_.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, fontsize="small")
+            hollow = {"facecolors": "none", "edgecolors": colours[bad], "linewidths": 0.6, "zorder": 3}
+            self.points_.append(self.ax_.scatter(p.scores[bad], height[wrong], size[bad], **hollow))
 
     def _name_colours(self) -> None:
         classes = self.placement.classes
         choice = np.unique(np.linspace(0, len(classes) - 1, 6).astype(int))
-        for code, colour in zip(choice, class_colours(len(classes))[choice], strict=True):
+        for code, colour in zip(choice, class_colours(len(classes), self.ax_)[choice], strict=True):
             self.ax_.scatter([], [], 14, [colour], label=short(classes[code], 12))
-        self.ax_.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, frameon=False, fontsize="small")
+        self._legend(ncols=6)
+
+    def _legend(self, **options: Any) -> None:
+        self.ax_.legend(
+            loc="upper right", bbox_to_anchor=(1.01, -0.56 / self.figure_.get_figheight()), frameon=False,
+            fontsize="small", handletextpad=0.4, columnspacing=1.2, **options,
+        )  # fmt: skip
 
     def _draw_bounds(self) -> None:
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
         p = self.placement
         left, right = self.ax_.get_xlim()
-        colours = class_colours(len(p.classes))
+        colours = class_colours(len(p.classes), self.ax_)
+        if p.thresholds is not None and len(p.classes) <= _MOST_ROWS:
+            self._draw_bands(np.clip(np.concatenate([[left], p.thresholds, [right]]), left, right), colours)
         for code, (low, high) in enumerate(p.intervals if p.intervals is not None else ()):
             start, stop = max(low, left), min(high, right)
             if start < stop:
-                self.ax_.barh(code, stop - start, left=start, height=0.66, color=colours[code], alpha=0.16, zorder=0)
+                self.ax_.barh(code, stop - start, left=start, height=0.07, color=colours[code], zorder=2)
             for end in (low, high):
                 if np.isfinite(end):
-                    self.ax_.plot([end, end], [code - 0.33, code + 0.33], color=colours[code], lw=1.8, zorder=1)
+                    self.ax_.plot([end, end], [code - 0.1, code + 0.1], color=colours[code], lw=1.6, zorder=2)
         for threshold in p.thresholds if p.thresholds is not None else ():
-            self.ax_.axvline(threshold, color=FAINT, lw=1.0, ls=(0, (4, 3)), zorder=0)
+            self.ax_.axvline(threshold, color=FAINT, lw=0.8, ls=(0, (4, 3)), zorder=1)
         self.ax_.set_xlim(left, right)
+        if np.any(p.violation != 0):
+            share = np.average(p.violation != 0, weights=p.weights)
+            what = "threshold" if p.thresholds is not None else "neighbour" if p.order is not None else "end"
+            handles: list[Any] = [
+                Patch(color=FAINT, alpha=0.9, lw=0, label=f"in its place ({1 - share:.0%})"),
+                Patch(color=FAINT, alpha=0.3, lw=0, label=f"beyond a {what} ({share:.0%})"),
+            ]
+            if p.intervals is not None:
+                handles.append(Line2D([], [], color=FAINT, lw=2, marker="|", label="interval learned"))
+            self._legend(handles=handles, ncols=3)
+
+    def _draw_bands(self, edges: NDArray[np.float64], colours: NDArray[np.float64]) -> None:
+        """Tint the part of the score line that belongs to every class, and name it where the name fits."""
+        p = self.placement
+        inches = 0.75 * self.figure_.get_figwidth() / (edges[-1] - edges[0])
+        for code, (start, stop) in enumerate(pairwise(edges)):
+            self.ax_.axvspan(start, stop, color=colours[code], alpha=0.07, lw=0, zorder=0)
+            name = short(p.classes[code], 14)
+            if (stop - start) * inches > 0.075 * len(name):
+                self.ax_.annotate(
+                    name, ((start + stop) / 2, 1), (0, -3), ("data", "axes fraction"), "offset points",
+                    ha="center", va="top", fontsize="small", color=ink(self.ax_), alpha=0.7,
+                )  # fmt: skip
+
+    def _draw_pairs(self) -> None:
+        """Write between two rows, on the right, how many pairs of their samples are ranked right."""
+        p = self.placement
+        if not 1 < len(p.classes) <= _MOST_ROWS:
+            return
+        shares = pair_matrix(p)
+        comparable = None if p.order is None else {tuple(edge) for edge in p.order.closure().codes.tolist()}
+        for code in range(len(p.classes) - 1):
+            if np.isfinite(shares[code + 1, code]) and (comparable is None or (code, code + 1) in comparable):
+                self.ax_.annotate(
+                    f"}} {shares[code + 1, code]:.0%}", (1, code + 0.5), (4, 0), ("axes fraction", "data"),
+                    "offset points", va="center", fontsize="small", color=ink(self.ax_), annotation_clip=False,
+                )  # fmt: skip
+        self.ax_.annotate(
+            "right pairs\nof neighbours", (1, len(p.classes) - 0.35), (6, 0), ("axes fraction", "data"),
+            "offset points", va="bottom", fontsize="x-small", color=FAINT, annotation_clip=False,
+        )  # fmt: skip
 
     def _name_rows(self, title: str, names: NDArray[Any]) -> None:
-        step = max(1, int(np.ceil(len(names) / 15)))
+        step = max(1, int(np.ceil(len(names) / _MOST_ROWS)))
         ticks = np.arange(0, len(names), step)
-        self.ax_.set_yticks(ticks, [short(names[i]) for i in ticks], color=INK)
-        self.ax_.set_ylim(-0.6, len(names) - 0.4)
+        self.ax_.set_yticks(ticks, [short(names[i]) for i in ticks], color=ink(self.ax_))
+        self.ax_.set_ylim(-0.5, len(names) - 0.1)
         self.ax_.set_ylabel(title)
         self.ax_.tick_params(axis="y", length=0)
+
+
+def _thinned(
+    shown: NDArray[np.intp], ridged: NDArray[np.bool_], most: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """All samples, or, if they are too many, at most so many of those whose class has no ridge."""
+    if len(shown) <= most:
+        return shown
+    rest = shown[~ridged]
+    return rest if len(rest) <= most else np.sort(rng.choice(rest, most, replace=False))
 
 
 def _queries(qid: Any, placement: Placement) -> NDArray[Any] | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
-from hullrank.plots._style import FAINT, INK, VIOLATOR, class_colours, plain, short
+from hullrank.plots._style import FAINT, LOWERS, RAISES, ink, plain, short
 
 
 class ScoringSystemDisplay:
@@ -85,12 +85,12 @@ class ScoringSystemDisplay:
     def _draw_points(self, ax: Any) -> None:
         points = np.array(self.table.points)
         rows = np.arange(len(points))
-        colours = [class_colours(2)[1] if value > 0 else VIOLATOR for value in points]
+        colours = np.where(points > 0, RAISES, LOWERS)
         ax.barh(rows, points, color=colours, alpha=0.85, height=0.7)
         reach = max(1, int(np.abs(points).max(initial=1)))
         for row, value in zip(rows, points, strict=True):
             beyond = 0.06 * reach if value > 0 else -0.06 * reach
-            ax.text(value + beyond, row, f"{value:+d}", va="center", ha="left" if value > 0 else "right", color=INK)
+            ax.text(value + beyond, row, f"{value:+d}", va="center", ha="left" if value > 0 else "right", color=ink(ax))
         ax.set_yticks(rows, [short(name) for name in self.table.features])
         ax.set_xlim(min(0, points.min(initial=0)) - 0.3 * reach, max(0, points.max(initial=0)) + 0.3 * reach)
         ax.axvline(0, color=FAINT, lw=1)
@@ -103,9 +103,9 @@ class ScoringSystemDisplay:
     def _draw_totals(self, ax: Any) -> None:
         share = 100 * np.array(self.table.share)
         rows = np.arange(len(share))
-        ax.barh(rows, share, color=class_colours(2)[1], alpha=0.35, height=0.8)
+        ax.barh(rows, share, color=RAISES, alpha=0.35, height=0.8)
         for row, value, count in zip(rows, share, self.table.count, strict=True):
-            ax.text(value + 1.5, row, f"{value:.0f}%  of {count:g}", va="center", color=INK, fontsize=9)
+            ax.text(value + 1.5, row, f"{value:.0f}%  of {count:g}", va="center", color=ink(ax), fontsize=9)
         ax.set_yticks(rows, self.table.totals)
         ax.set_xlim(0, 130)
         ax.set_xticks([0, 25, 50, 75, 100])

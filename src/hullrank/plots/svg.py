@@ -11,7 +11,8 @@ from hullrank.plots.placement import bounds_of
 _WIDTH, _ROW, _LEFT = 560, 24, 120
 _LEGEND = 18  # height of the line that says what the marks mean
 _MOST = 30
-_STOPS = np.array([[122, 76, 176], [52, 106, 161], [41, 150, 138], [92, 184, 92], [190, 170, 40]])
+# Five places of Matplotlib's viridis, which is not loaded here; all can be seen on white and on black.
+_STOPS = np.array([[71, 45, 123], [57, 86, 140], [31, 150, 139], [74, 193, 109], [178, 221, 45]])
 
 
 def score_line_svg(model: Any) -> str:

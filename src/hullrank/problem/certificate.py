@@ -44,7 +44,8 @@ class Certificate:
     """Objective, lower bound, and the gap between them.
 
     ``relative_gap`` = (primal - dual) / max(|primal|, |dual|, floor); ``floor`` is what counts as zero where both
-    vanish, and ``cause`` says why the gap was not closed.
+    vanish, and ``cause`` says why the gap was not closed. ``gaps`` are relative gaps that the solver reported on its
+    way, at most 100 of them; they are its own word, and prove nothing.
     """
 
     primal: float
@@ -57,6 +58,7 @@ class Certificate:
     residuals: Mapping[str, float] = field(default_factory=dict)
     floor: float = 0.0
     cause: str = ""
+    gaps: tuple[float, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -67,6 +69,14 @@ class Certificate:
     def relative_gap(self) -> float:
         """The gap as a share of the objective."""
         return relative_gap(self.primal, self.dual, self.floor)
+
+    def in_words(self) -> str:
+        """What is proven, in one sentence."""
+        gap = self.relative_gap
+        if not gap < 1:
+            return "Nothing is proven about how good this model is."
+        within = "rounding" if gap < 1e-15 else f"one part in {1 / gap:,.0f}" if gap < 1e-3 else f"{gap:.1%}"
+        return f"Proven: no other model of its kind has a training objective lower by more than {within}."
 
     def __repr__(self) -> str:
         lines = [

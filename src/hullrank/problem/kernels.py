@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
 from hullrank.exceptions import KernelError
@@ -362,6 +361,8 @@ def _is_wide(Y: Any, gamma: float) -> bool:
 def _measure(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> None:
     """Exponents from distances between rows."""
     if kernel == "laplacian":
+        from sklearn.metrics.pairwise import manhattan_distances  # loads all metrics, which takes half a second
+
         distances = manhattan_distances(left, right)
     else:
         distances = cdist(left.toarray() if sparse.issparse(left) else left, right, "sqeuclidean")

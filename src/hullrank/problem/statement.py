@@ -39,7 +39,8 @@ class Solution:
 
     ``evidence`` is what proves the answer (multipliers, in a form that the statement's ``grade`` understands),
     ``scores`` those of the samples if the solver knows them in float64, and ``start`` what a next solve may begin from.
-    ``status`` is the solver's own word, which decides nothing: see ``certificate``.
+    ``status`` is the solver's own word, which decides nothing (see ``certificate``); so are the relative ``gaps`` that
+    it reported on its way.
     """
 
     point: Point
@@ -49,6 +50,7 @@ class Solution:
     solver: str
     scores: Floats | None = None
     start: Any = None
+    gaps: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,16 @@ class Statement(Protocol):
         """
 
 
+_MOST_GAPS = 100  # that a certificate keeps
+
+
+def _thinned(gaps: tuple[float, ...]) -> tuple[float, ...]:
+    """The gaps that are numbers; of very many, the last and others at equal distances."""
+    known = [gap for gap in gaps if 0 <= gap < np.inf]
+    step = -(-len(known) // _MOST_GAPS) or 1
+    return tuple(known[::-step][::-1])
+
+
 def certificate(statement: Statement, grade: Grade, solution: Solution, tol: float, seconds: float) -> Certificate:
     """The certificate of a graded point: its status follows from the gap and the tolerance, not from the solver."""
     primal, dual = grade.primal, grade.dual
@@ -115,5 +127,5 @@ def certificate(statement: Statement, grade: Grade, solution: Solution, tol: flo
     return Certificate(
         primal=float(primal), dual=float(dual), status=status, iterations=solution.iterations, seconds=seconds,
         solver=solution.solver, n_order_constraints=statement.n_order_constraints, residuals=grade.residuals,
-        floor=float(grade.floor), cause=cause,
+        floor=float(grade.floor), cause=cause, gaps=_thinned(solution.gaps),
     )  # fmt: skip

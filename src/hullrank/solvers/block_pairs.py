@@ -14,7 +14,7 @@ from hullrank.problem.statement import Point, Solution
 from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.pairs_newton import solve_pairs
 
-_FIRST_WIDTH = 0.25  # of the smoothed hinge's window, in margins
+_FIRST_WIDTH = 0.03  # of the smoothed hinge's window, in margins
 _SAMPLE_TOL = 1e-4
 _NARROWEST = 0.125  # a window is narrowed eightfold at most at a time
 

@@ -4,9 +4,11 @@ Linear solvers multiply in blocks that fit the cache, for which more than one BL
 """
 
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
+from hullrank._progress import recording
 from hullrank._threads import one_blas_thread
 from hullrank.problem.block_pairs import BlockPairStatement
 from hullrank.problem.interval_statement import IntervalStatement
@@ -15,13 +17,20 @@ from hullrank.problem.statement import Solution
 from hullrank.solvers.base import Options
 
 
-@singledispatch
 def solve(statement: Any, options: Options, start: Any = None) -> Solution:
     """Solve a statement; ``start`` is a `Point` (or what an earlier `Solution` left as its ``start``) to begin from."""
+    with recording() as gaps:
+        solution = solve_stated(statement, options, start)
+    return replace(solution, gaps=tuple(gaps))
+
+
+@singledispatch
+def solve_stated(statement: Any, options: Options, start: Any = None) -> Solution:
+    """The same for one kind of statement."""
     raise TypeError(f"no solver is registered for statements of type {type(statement).__name__}")
 
 
-@solve.register
+@solve_stated.register
 def _(statement: IntervalStatement, options: Options, start: Any = None) -> Solution:
     if statement.signs is not None:
         return _solve_signed(statement, options, start)
@@ -35,7 +44,7 @@ def _(statement: IntervalStatement, options: Options, start: Any = None) -> Solu
     return solve_kernel_intervals(statement, options, start=start)
 
 
-@solve.register
+@solve_stated.register
 def _(statement: PairStatement, options: Options, start: Any = None) -> Solution:
     if statement.signs is not None:
         return _solve_signed(statement, options, start)
@@ -45,7 +54,7 @@ def _(statement: PairStatement, options: Options, start: Any = None) -> Solution
         return solve_pairs(statement, options, start=start)
 
 
-@solve.register
+@solve_stated.register
 def _(statement: BlockPairStatement, options: Options, start: Any = None) -> Solution:
     from hullrank.solvers.block_pairs import solve_block_pairs
 

@@ -1,0 +1,182 @@
+"use strict";
+// The page: a table arrives, its columns and grades are put in order, and jobs are started and shown.
+
+const at = (id) => document.getElementById(id);
+const page = { table: null, roles: {}, levels: null };
+
+async function ask(path, options = {}) {
+  const answer = await fetch(path, { method: "POST", ...options });
+  const told = await answer.json().catch(() => ({ error: "the page has lost its server; is `hullrank app` still running?" }));
+  if (!answer.ok) throw new Error(told.error);
+  return told;
+}
+
+function say(node, text, wrong = false) {
+  node.textContent = text;
+  node.classList.toggle("wrong-said", wrong);
+}
+
+// ---------------------------------------------------------------- table
+async function take(name, request) {
+  say(at("table-said"), `Reading ${name} …`);
+  at("table-notes").replaceChildren();
+  try {
+    showTable(await request());
+  } catch (error) {
+    say(at("table-said"), error.message, true);
+  }
+}
+
+function send(file) {
+  if (file.size > page.upload) {
+    say(at("table-said"), `${file.name} is larger than ${Math.round(page.upload / 2 ** 20)} MB, the most that this page takes.`, true);
+    return;
+  }
+  take(file.name, () => ask(`table?name=${encodeURIComponent(file.name)}`, { body: file }));
+}
+
+function showTable(facts) {
+  page.table = facts;
+  const width = facts.columns ? `${facts.columns.length} columns` : `${facts.features.toLocaleString("en")} features`;
+  say(at("table-said"), `${facts.file}: ${facts.rows.toLocaleString("en")} rows, ${width}${facts.style ? ", " + facts.style : ""}.`);
+  at("table-notes").replaceChildren();
+  for (const note of facts.notes) put(at("table-notes"), "li", { class: "note" }, note);
+  for (const id of ["fit-live", "fit-result", "report", "files", "ranked", "new-ranked", "compare-live", "compare-result", "columns-table"]) {
+    at(id).replaceChildren();
+  }
+  at("rows").hidden = true;
+  at("columns").hidden = facts.columns === null;
+  for (const id of ["learn", "comparison"]) at(id).hidden = false;
+  if (facts.columns) page.roles = columnTable(at("columns-table"), facts.columns, showGrades);
+  else showGrades(null);
+}
+
+function showGrades(roles) {
+  const target = roles && page.table.columns.find((column) => roles[column.column] === "target");
+  const values = roles ? target?.values : page.table.target.values;
+  const ordered = roles ? target?.ordered : true;
+  at("grades-list").replaceChildren();
+  at("grades-said").textContent = "";
+  page.levels = null;
+  at("fit").disabled = at("compare").disabled = roles !== null && !target;
+  at("grades").hidden = roles === null;
+  if (!target) {
+    say(at("grades-note"), "Choose the column with the grades: set its “use as” to target.");
+  } else if (!values) {
+    say(at("grades-note"), ordered
+      ? `“${target.column}” has ${target.distinct.toLocaleString("en")} different values, which are ordered as numbers or dates.`
+      : `“${target.column}” has ${target.distinct.toLocaleString("en")} different words, too many to put in order here.`, !ordered);
+  } else {
+    say(at("grades-note"), (ordered ? "In the order of their values; change it if higher is not better. " : "") +
+      "Drag the grades into order, or focus one and use the arrow keys.");
+    const levels = gradeList(at("grades-list"), values, at("grades-said"));
+    const usual = JSON.stringify(levels());
+    page.levels = () => (ordered && JSON.stringify(levels()) === usual ? null : levels());
+  }
+}
+
+// ---------------------------------------------------------------- jobs
+function wishes(more) {
+  return JSON.stringify({ roles: page.table.columns ? page.roles : {}, levels: page.levels?.() ?? null, ...more });
+}
+
+// Starts a job, shows it while it runs, and ends with a sentence where something went wrong.
+async function work(kind, start, hear) {
+  const live = at(`${kind}-live`), buttons = ["fit", "compare", "new-file"].map(at);
+  live.replaceChildren();
+  const before = buttons.map((button) => button.disabled);
+  for (const button of buttons) button.disabled = true;
+  try {
+    const { job } = await start();
+    const last = await follow(live, job, hear);
+    if (last.ended === "error") throw new Error(last.sentence);
+    if (last.ended === "stopped") put(live, "p", {}, "Stopped.");
+  } catch (error) {
+    put(live, "p", { class: "wrong-said", role: "alert" }, error.message);
+  } finally {
+    buttons.forEach((button, i) => { button.disabled = before[i]; });
+  }
+}
+
+function hearFit(event) {
+  if ("command" in event) {
+    for (const id of ["fit-result", "report", "files", "ranked", "new-ranked"]) at(id).replaceChildren();
+    page.command = event.command;
+  }
+  if ("fitted" in event) {
+    showFit(at("fit-result"), event.fitted);
+    put(put(at("fit-result"), "p", { class: "note" }, "On the command line: "), "code", {}, page.command);
+    at("rows").hidden = false;
+    showFile(at("files"), "model.hull");
+  }
+  if (event.ready === "report.html") {
+    showReport(at("report"));
+    showFile(at("files"), "report.html");
+  }
+  if (event.ready === "ranked.csv") {
+    showFile(at("files"), "ranked.csv");
+    showRanked(at("ranked"), event.ranked, "This table");
+  }
+}
+
+function hearRank(event) {
+  if (event.ready !== "new-ranked.csv") return;
+  showRanked(at("new-ranked"), event.ranked, "The other table");
+  showFile(put(at("new-ranked"), "ul", { class: "files" }), event.ready);
+}
+
+function hearComparison(event) {
+  if ("command" in event) at("compare-result").replaceChildren();
+  if ("compared" in event) showComparison(at("compare-result"), event.compared);
+}
+
+const HEAR = { fit: hearFit, rank: hearRank, compare: hearComparison };
+
+// ---------------------------------------------------------------- controls
+function ready() {
+  at("file").addEventListener("change", () => { if (at("file").files.length) send(at("file").files[0]); at("file").value = ""; });
+  at("sample").addEventListener("click", () => take(page.sample, () => ask("sample")));
+  for (const kind of ["dragover", "dragenter"]) {
+    window.addEventListener(kind, (event) => { event.preventDefault(); at("drop").classList.add("over"); });
+  }
+  window.addEventListener("dragleave", (event) => { if (!event.relatedTarget) at("drop").classList.remove("over"); });
+  window.addEventListener("drop", (event) => {
+    event.preventDefault();
+    at("drop").classList.remove("over");
+    if (event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
+  });
+  at("method").addEventListener("change", describe);
+  at("fit").addEventListener("click", () => work("fit", () => ask("fit", {
+    body: wishes({ method: at("method").value, probabilities: at("probabilities").checked }) }), hearFit));
+  at("compare").addEventListener("click", () => work("compare", () => ask("compare", {
+    body: wishes({ methods: chosenMethods(), folds: Number(at("folds").value) }) }), hearComparison));
+  at("new-file").addEventListener("change", () => {
+    const [file] = at("new-file").files;
+    at("new-file").value = "";
+    if (file) work("rank", () => ask(`rank?name=${encodeURIComponent(file.name)}`, { body: file }), hearRank);
+  });
+}
+
+const describe = () => say(at("method-for"), page.methods.find((method) => method.name === at("method").value).for);
+const chosenMethods = () => [...at("methods").querySelectorAll("input:checked")].map((box) => box.value);
+
+async function begin() {
+  const state = await (await fetch("state")).json();
+  Object.assign(page, { methods: state.methods, upload: state.upload, sample: state.sample });
+  for (const method of state.methods) {
+    put(at("method"), "option", { value: method.name }, method.name);
+    const label = put(at("methods"), "label", { title: method.for });
+    put(label, "input", { type: "checkbox", value: method.name });
+    put(label, "span", {}, method.name);
+  }
+  for (const name of ["hull", "fixed-margin", "swapped-pairs"]) {
+    const box = at("methods").querySelector(`input[value="${name}"]`);
+    if (box) box.checked = true;
+  }
+  describe();
+  ready();
+  if (state.table) showTable(state.table);
+  for (const [kind, job] of Object.entries(state.jobs)) if (kind in HEAR) work(kind, async () => ({ job }), HEAR[kind]);
+}
+
+begin();
