@@ -3,7 +3,9 @@
     python benchmarks/bench_selection.py [--quick]
 
 Times are CPU seconds of this process; "apart" is the largest difference of a mean score, and "same" whether both choose
-the same point. Kernel grids have 5 values of C and 4 of gamma; linear paths have 20 values of C on 20,000 rows.
+the same point; "race" is the same with racing=True, which leaves points out of later folds. Kernel grids have 5 values
+of C and 4 of gamma; linear paths have 20 values of C on 20,000 rows. Last, one fit with a precomputed kernel against the
+same with rbf.
 """
 
 import os
@@ -16,11 +18,12 @@ import time
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 import hullrank
 from bench_kernel import synthetic
+from hullrank.problem.kernels import kernel_matrix
 
 warnings.filterwarnings("ignore")
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -37,15 +40,27 @@ def compare(name, X, y, grid, **settings):
     single = getattr(hullrank, name)(**settings)
     cold = GridSearchCV(single, grid, cv=FOLDS)
     warm = getattr(hullrank, f"{name}CV")(grid["C"], gammas=grid.get("gamma"), estimator=single, cv=FOLDS)
-    slow, fast = seconds(cold, X, y), seconds(warm, X, y)
+    race = clone(warm).set_params(racing=True)
+    slow, fast, raced = seconds(cold, X, y), seconds(warm, X, y), seconds(race, X, y)
     apart = np.abs(cold.cv_results_["mean_test_score"] - warm.cv_results_["mean_test_score"]).max()
     kernel = settings.get("kernel", "linear")
     same = cold.best_params_ == warm.best_params_
     print(
         f"{name:22s} {kernel:7s} {len(y):6d} rows {slow:8.2f} s cold {fast:8.2f} s warm {slow / fast:6.2f} x "
-        f"apart {apart:.1e} {'same' if same else 'OTHER'}",
+        f"apart {apart:.1e} {'same' if same else 'OTHER'}  race {slow / raced:6.2f} x "
+        f"{'same' if race.best_params_ == cold.best_params_ else 'OTHER'}",
         flush=True,
     )
+
+
+def precomputed(name, m):
+    """CPU seconds of a fit with a precomputed kernel over those with rbf, the median of five."""
+    X, y = synthetic(m)
+    K = kernel_matrix(X, None, "rbf", gamma=0.1)
+    named = getattr(hullrank, name)(kernel="rbf", gamma=0.1)
+    given = getattr(hullrank, name)(kernel="precomputed")
+    ratios = [seconds(given, K, y) / seconds(named, X, y) for _ in range(5)]
+    print(f"{name:22s} precomputed / rbf, {m} rows: {np.median(ratios):.2f}", flush=True)
 
 
 def main():
@@ -57,6 +72,9 @@ def main():
         getattr(hullrank, name)(kernel="rbf").fit(*synthetic(100))  # compile before the clock starts
         for m in (200, 500) if quick else (200, 500, 1000):
             compare(name, *synthetic(m), grid, kernel="rbf")
+    for name in NAMES:
+        for m in (500, 1000):
+            precomputed(name, m)
     for name in NAMES:
         compare(name, *synthetic(5000 if quick else 20_000), {"C": np.geomspace(1e-3, 1e3, 20).tolist()})
 
