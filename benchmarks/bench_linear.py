@@ -63,10 +63,10 @@ def california():
 
 def models(tol=1e-6):
     return {
-        "FixedMarginClassifier (hinge)": FixedMarginClassifier(tol=tol),
-        "FixedMarginClassifier (squared)": FixedMarginClassifier(loss="squared_hinge", tol=tol),
-        "ConvexHullRanker (hinge)": ConvexHullRanker(loss="hinge", tol=tol),
-        "ConvexHullRanker (squared)": ConvexHullRanker(tol=tol),
+        "FixedMarginClassifier (hinge)": FixedMarginClassifier(1.0, loss="hinge", thresholds="immediate", tol=tol),
+        "FixedMarginClassifier (squared)": FixedMarginClassifier(1.0, thresholds="immediate", tol=tol),
+        "ConvexHullRanker (hinge)": ConvexHullRanker(C=1.0, loss="hinge", tol=tol),
+        "ConvexHullRanker (squared)": ConvexHullRanker(C=1.0, tol=tol),
     }
 
 
@@ -140,7 +140,8 @@ m = int(sys.argv[1])
 X = rng.standard_normal((m, 20)); s = X @ rng.standard_normal(20) + 2 * rng.standard_normal(m)
 y = np.searchsorted(np.quantile(s, [.2, .4, .6, .8]), s)
 from hullrank import ConvexHullRanker, FixedMarginClassifier
-model = FixedMarginClassifier() if sys.argv[2] == "hinge" else ConvexHullRanker()
+hinge = FixedMarginClassifier(1.0, loss="hinge", thresholds="immediate")
+model = hinge if sys.argv[2] == "hinge" else ConvexHullRanker(C=1.0)
 model.fit(X[:20000], y[:20000])
 del s
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

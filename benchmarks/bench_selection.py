@@ -4,8 +4,8 @@
 
 Times are CPU seconds of this process; "apart" is the largest difference of a mean score, and "same" whether both choose
 the same point; "race" is the same with racing=True, which leaves points out of later folds. Kernel grids have 5 values
-of C and 4 of gamma; linear paths have 20 values of C on 20,000 rows. Last, one fit with a precomputed kernel against the
-same with rbf.
+of C and 4 of gamma; linear paths have 20 values of C on 20,000 rows. Last, one fit with a precomputed kernel against
+the same with rbf.
 """
 
 import os
