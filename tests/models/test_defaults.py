@@ -220,3 +220,13 @@ def test_columns_of_different_scale_are_named(model, kernel):
         model(kernel=kernel).fit(X * [1.0, 0.01, 5.0], y)
         model(kernel=kernel).fit(np.column_stack([X, np.full(len(y), 1e6)]), y)
         model(kernel=kernel).fit(sp.csr_array(X * [1.0, 1e-3, 50.0]), y)
+
+
+def test_a_collapse_names_a_cure_that_holds():
+    X, y = draw()
+    with pytest.warns(CollapsedRankingWarning, match="use a larger C, or C='scale'"):
+        FixedMarginClassifier(1e-9).fit(X, y)
+    ring = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    for loss, cure in (("hinge", "use loss='squared_hinge', a kernel"), ("squared_hinge", "use a kernel")):
+        with pytest.warns(CollapsedRankingWarning, match=f"a larger C will hardly help: {cure}"):
+            FixedMarginClassifier(loss=loss).fit(np.vstack([0.1 * ring, ring]), np.repeat([0, 1], 4))

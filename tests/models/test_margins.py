@@ -223,7 +223,7 @@ def test_hard_margin_separates(thresholds, loss):
 
 
 def test_constant_features_collapse_with_the_cure():
-    with pytest.warns(CollapsedRankingWarning, match="a larger C, or features"):
+    with pytest.warns(CollapsedRankingWarning, match="all samples have the same features"):
         FixedMarginClassifier().fit(np.ones((6, 2)), [0, 0, 1, 1, 2, 2])
 
 

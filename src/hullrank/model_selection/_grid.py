@@ -31,7 +31,6 @@ from hullrank.model_selection._scoring import Scorer
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Params = dict[str, Any]
-_ERRORS = 3.0  # standard errors by which a point must be behind the leader to be out of the race
 
 
 @dataclass(frozen=True)
@@ -85,20 +84,6 @@ class Table:
         lowest = np.nanmin(means) - 1 if np.isfinite(means).any() else 0.0
         return rankdata(-np.nan_to_num(means, nan=lowest), method="min").astype(np.int32)
 
-    def racing(self, n_folds: int) -> NDArray[np.bool_]:
-        """Which points may still win after so many folds.
-
-        One has lost that was worse than the leader in every fold, by a mean of more than three standard errors of the
-        difference (Maron and Moore 1994 race models so). Two folds are the fewest that have a standard error.
-        """
-        if n_folds < 2:
-            return np.ones(len(self.points), dtype=bool)
-        scores = self.scores[:, :n_folds]
-        means = np.nan_to_num(scores.mean(axis=1), nan=-np.inf)
-        behind = scores[means.argmax()] - scores
-        error = behind.std(axis=1, ddof=1) / n_folds**0.5
-        return ~((behind.min(axis=1) > 0) & (behind.mean(axis=1) > _ERRORS * error))
-
     def best(self) -> int:
         """The first point with the highest mean."""
         if not np.isfinite(self.scores.mean(axis=1)).any():
@@ -129,23 +114,18 @@ def run_grid(
     folds: Sequence[tuple[Rows, Rows]],
     scorer: Scorer,
     verbose: int,
-    racing: bool = False,
 ) -> Table:
-    """Fit and rate every point of the grid in every fold; with ``racing`` only while it may still win."""
+    """Fit and rate every point of the grid in every fold."""
     table = Table.empty(points, len(folds))
     kernels, paths = _paths(points)
     for column, (train, test) in enumerate(folds):
-        alive = table.racing(column) if racing else np.ones(len(points), dtype=bool)
         for number, kernel in enumerate(kernels):
-            left_paths = [[k for k in path if alive[k]] for path in paths[number]]
-            if not any(left_paths):
-                continue
             with warnings.catch_warnings(), listening(_unheard):
                 warnings.simplefilter("ignore", CollapsedRankingWarning)
                 warnings.simplefilter("ignore", UndeclaredOrderWarning)
                 warnings.simplefilter("ignore", WeakPriceWarning)
                 fold = _Fold(clone(estimator).set_params(**kernel), data, train, test, scorer)
-                for path in left_paths:
+                for path in paths[number]:
                     fold.walk(path, table, column)
             left = 1 - (column * len(kernels) + number + 1) / (len(folds) * len(kernels))
             tell(left, lambda left=left: f"{1 - left:.0%} of the grid is rated", verbose)  # type: ignore[misc]

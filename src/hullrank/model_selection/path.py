@@ -37,7 +37,6 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
         "one_standard_error": ["boolean"],
-        "racing": ["boolean"],
         "verbose": ["verbose"],
     }
 
@@ -51,7 +50,6 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         cv: Any = None,
         scoring: Any = None,
         one_standard_error: bool = False,
-        racing: bool = False,
         verbose: int = 0,
     ) -> None:
         self.Cs = Cs
@@ -61,7 +59,6 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         self.cv = cv
         self.scoring = scoring
         self.one_standard_error = one_standard_error
-        self.racing = racing
         self.verbose = verbose
 
     @property
@@ -92,7 +89,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         scorer = Scorer(self.scoring, inner)
         folds = deal(self.cv, inner, values, given.get("qid") if groups is None else groups)
         data = Rated(rows, _plain(y), given, inner.kernel == "precomputed")
-        table = run_grid(inner, points, data, folds, scorer, self.verbose, self.racing)
+        table = run_grid(inner, points, data, folds, scorer, self.verbose)
         self.cv_results_, self.n_splits_ = table.results(), len(folds)
         self.best_index_ = table.simplest() if self.one_standard_error else table.best()
         self.best_params_ = points[self.best_index_]
@@ -199,9 +196,6 @@ class FixedMarginClassifierCV(ClassifierMixin, PathCV):
     one_standard_error : bool, default=False
         Take the smallest C whose mean score is within one standard error of the best, at the gamma and loss of the
         best: a simpler model that is as good as far as the folds can tell.
-    racing : bool, default=False
-        Leave a point out of the remaining folds once it was worse than the best so far in every fold, two at least, and
-        on average by more than three standard errors of the difference. Its later scores, and its mean, are then NaN.
     verbose : int, default=0
         Whether to report how much of the grid is rated.
 

@@ -17,6 +17,7 @@ from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.rows import mean_square
 from hullrank.problem.statement import Solution
 
+_SMALL = 1e-3  # of C="scale", below which a price may be blamed for a collapse
 _LIMITS = 1e-100, 1e100  # of a price, so that its products with weights and squares of entries stay finite
 
 
@@ -56,6 +57,17 @@ class SlackPriceMixin(PriceMixin):
         square = mean_square(samples.X, samples.weights)
         l1 = getattr(self, "penalty", "l2") == "l1"
         return (square / samples.X.shape[1]) ** 0.5 if l1 else square
+
+    def _collapse_cure(self, statement: IntervalStatement) -> str:
+        """A larger price if this one is small in units of the data; otherwise no price will help."""
+        square = self._mean_square(statement.samples, statement.space)
+        if square == 0:
+            return "all samples have the same features"
+        if self.C_ * square < _SMALL * self._scaled_price[self.loss]:
+            return "use a larger C, or C='scale'"
+        other = "loss='squared_hinge', " if self.loss == "hinge" else ""
+        kernel = "a kernel" if getattr(self, "kernel", "linear") == "linear" else "another kernel"
+        return f"a larger C will hardly help: use {other}{kernel}, or features that say something about y"
 
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:
         super()._store(statement, solution)  # type: ignore[misc]

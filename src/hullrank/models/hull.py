@@ -218,7 +218,7 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, IntervalEstimator):
 
     def _warn_if_collapsed(self, statement: IntervalStatement, scores: NDArray[np.float64]) -> None:
         if self.intervals == "free" and self.slack == "sample" and are_crossed(self.intervals_):
-            warn_collapsed("the interval of a class is crossed; use intervals='proper' or slack='edge', or a larger C")
+            warn_collapsed("the interval of a class is crossed; use intervals='proper' or slack='edge'")
         else:
             super()._warn_if_collapsed(statement, scores)
 

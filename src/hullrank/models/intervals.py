@@ -34,7 +34,6 @@ from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
-EQUAL_SCORES = "all scores are equal; use a larger C, or features that say something about y"
 
 
 class IntervalEstimator(KernelMixin, ScoreLineEstimator):
@@ -194,7 +193,10 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     def _warn_if_collapsed(self, statement: IntervalStatement, scores: Floats) -> None:
         if has_collapsed(self.intervals_, scores):
-            warn_collapsed(EQUAL_SCORES)
+            warn_collapsed(f"all scores are equal; {self._collapse_cure(statement)}")
+
+    def _collapse_cure(self, statement: IntervalStatement) -> str:
+        raise NotImplementedError
 
     def _warm_start_for(self, statement: IntervalStatement) -> Any:
         """Where the last fit ended, if ``warm_start`` asks for it and rows and classes are as many as then."""
