@@ -83,11 +83,11 @@ class TestFit:
         grade[:20] = 2
         pl.DataFrame({"x": x, "grade": grade}).write_csv(tmp_path / "d.csv")
         done = run_here(
-            "fit", tmp_path / "d.csv", "-t", "grade", "-m", "immediate-thresholds", "-o", tmp_path / "m.hull", "--no-cv"
-        )
-        model = FixedMarginClassifier(loss="hinge", thresholds="immediate").fit(
-            (x[:, None] - x.mean()) / x.std(), grade
-        )
+            "fit", tmp_path / "d.csv", "-t", "grade", "-m", "immediate-thresholds", "--set", "C=1",
+            "-o", tmp_path / "m.hull", "--no-cv",
+        )  # fmt: skip
+        model = FixedMarginClassifier(1.0, loss="hinge", thresholds="immediate")
+        model.fit((x[:, None] - x.mean()) / x.std(), grade)
         assert np.ptp(model.thresholds_) == pytest.approx(0, abs=1e-7)
         assert "warning: no row is ever given the grade '2'" in done.err
 

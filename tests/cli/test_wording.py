@@ -204,7 +204,7 @@ class TestMethods:
 
     def test_one_is_shown_with_its_parameters(self, run_here):
         shown = run_here("methods", "hull").out
-        assert re.search(r"^C +1\.0 +float", shown, re.MULTILINE)
+        assert re.search(r"^C +scale +float", shown, re.MULTILINE)
         assert "by --order or --edges" in shown
         assert "did you mean 'hull'" in run_here("methods", "hul").err
         assert "slack" not in {
