@@ -111,12 +111,12 @@ def serve(trick):
     """Fit what standard input asks for, and answer with CPU seconds (the least of several fits of small problems)."""
     if trick:
         TRICKS[trick]()
-    from bench_kernel import REAL
+    from bench_kernel import HINGE, REAL
     from harness import curved_data, real_data
     from hullrank import FixedMarginClassifier
 
     data = {}
-    FixedMarginClassifier(kernel="rbf").fit(*curved_data(200))
+    FixedMarginClassifier(1.0, **HINGE, kernel="rbf").fit(*curved_data(200))
     for line in sys.stdin:
         problem, C = line.split()
         if problem not in data:
@@ -126,7 +126,7 @@ def serve(trick):
         best = np.inf
         for _ in range(5 if len(data[problem][0]) <= 2000 else 1):
             began = time.process_time()
-            FixedMarginClassifier(float(C), kernel="rbf", tol=1e-4).fit(*data[problem])
+            FixedMarginClassifier(float(C), **HINGE, kernel="rbf", tol=1e-4).fit(*data[problem])
             best = min(best, time.process_time() - began)
         print(best, flush=True)
 

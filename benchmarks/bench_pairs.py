@@ -136,7 +136,7 @@ def our_scores(**options):
 
 
 RANKERS = {
-    "SwappedPairsRanker()": our_scores(),
+    "SwappedPairsRanker(1)": our_scores(C=1.0),
     "  squared hinge, equal queries": our_scores(loss="squared_hinge", query_weight="equal"),
     "LGBMRanker()": lightgbm_scores,
     "XGBRanker(rank:pairwise)": xgboost_scores,

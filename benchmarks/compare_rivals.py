@@ -52,6 +52,7 @@ VARIANTS = {  # of InformativeVectorClassifier, the default first
 }
 LARGE = VARIANTS | {"best of 5, 400 active": {"n_active": 400}}
 SPLITS = 100
+HINGE = {"loss": "hinge", "thresholds": "immediate"}
 ROUNDS = (1_000, 10_000)  # the default, and far enough for the training loss to stand still; the paper names no number
 
 
@@ -239,7 +240,7 @@ def compare_prank():
         for seed in range(10):
             X, y = make_ordinal(3000, 20, noise=noise, random_state=seed)
             train, test = slice(0, 1000), slice(1000, None)
-            models = PRank(random_state=0), PRank(average=True, random_state=0), FixedMarginClassifier()
+            models = PRank(random_state=0), PRank(average=True, random_state=0), FixedMarginClassifier(1.0, **HINGE)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 fitted = [model.fit(X[train], y[train]) for model in models]

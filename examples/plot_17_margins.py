@@ -17,10 +17,10 @@ from hullrank.plots import MarginDisplay
 X, y = make_conic_classes(120, random_state=0)
 kernel = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
 models = {
-    "fixed margin": FixedMarginClassifier(C=10.0, **kernel),
+    "fixed margin": FixedMarginClassifier(C=10.0, loss="hinge", thresholds="immediate", **kernel),
     "nu margin": NuMarginClassifier(nu=0.3, **kernel),
-    "sum of margins": SumOfMarginsClassifier(C=0.25, **kernel),
-    "sum of margins, small C": SumOfMarginsClassifier(C=0.03, **kernel),
+    "sum of margins": SumOfMarginsClassifier(C=0.25, class_weight=None, **kernel),
+    "sum of margins, small C": SumOfMarginsClassifier(C=0.03, class_weight=None, **kernel),
 }
 
 # %%

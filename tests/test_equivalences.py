@@ -108,7 +108,7 @@ def test_nu_margin_is_problem_32(K, weighted):
 def test_sum_of_margins_is_problem_14_to_20(K, weighted):
     X, y, weights = graded(K, noise=0.2)
     weights = weights if weighted else None
-    model = SumOfMarginsClassifier(**TIGHT).fit(X, y, sample_weight=weights)
+    model = SumOfMarginsClassifier(class_weight=None, **TIGHT).fit(X, y, sample_weight=weights)
     expected = conic.sum_of_margins(X, y, model.C_, weights=weights)
     assert expected < 0
     assert_allclose(primal(model), expected, rtol=1e-6)
@@ -143,7 +143,7 @@ def test_same_partial_order_but_different_problems():
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 def test_two_classes_are_svc(C):
     X, y, weights = graded(2)
-    ours = FixedMarginClassifier(C=C, tol=1e-10).fit(X, y, sample_weight=weights)
+    ours = FixedMarginClassifier(C=C, loss="hinge", tol=1e-10).fit(X, y, sample_weight=weights)
     svc = SVC(kernel="linear", C=C, tol=1e-8).fit(X, y, sample_weight=weights)
     assert_allclose(ours.coef_, svc.coef_[0], rtol=1e-4, atol=1e-6)
     assert_allclose(ours.decision_function(X), svc.decision_function(X), rtol=1e-3, atol=1e-4)
@@ -154,7 +154,7 @@ def test_two_classes_are_nu_svc():
     nu = NuMarginClassifier(nu=0.77, tol=1e-11).fit(X, y)
     svc = NuSVC(kernel="linear", nu=0.77, tol=1e-9).fit(X, y)
     assert_allclose(nu.decision_function(X) / nu.margin_, svc.decision_function(X), rtol=1e-4, atol=1e-4)
-    margins = SumOfMarginsClassifier(C=2 / (0.77 * len(y)), tol=1e-11).fit(X, y)
+    margins = SumOfMarginsClassifier(C=2 / (0.77 * len(y)), class_weight=None, tol=1e-11).fit(X, y)
     direction = svc.coef_[0] / np.linalg.norm(svc.coef_[0])
     assert_allclose(margins.coef_, direction, atol=1e-5)
     assert np.array_equal(margins.predict(X), svc.predict(X))

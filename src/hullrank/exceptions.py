@@ -19,10 +19,12 @@ __all__ = [
     "NoComparablePairError",
     "NotSeparableError",
     "QueryWarning",
+    "ScaleWarning",
     "TableError",
     "TableWarning",
     "UndeclaredOrderWarning",
     "UndefinedMetricWarning",
+    "WeakPriceWarning",
 ]
 
 
@@ -78,6 +80,10 @@ class QueryWarning(UserWarning):
     """Queries that are about to be a feature, or pairs that are counted across queries."""
 
 
+class ScaleWarning(UserWarning):
+    """Columns whose scales differ so much that the penalty or the kernel sees only some of them."""
+
+
 class TableWarning(UserWarning):
     """Something about a column that changes what is learned from it: words taken as missing, doubtful signs."""
 
@@ -88,6 +94,10 @@ class UndeclaredOrderWarning(UserWarning):
 
 class UndecidedOrderWarning(UserWarning):
     """A search for the order of classes leaves some of them incomparable, because the data do not decide it."""
+
+
+class WeakPriceWarning(UserWarning):
+    """C is so small that weights of 0 are as good, or that no pair leaves the margin."""
 
 
 def __getattr__(name: str) -> Any:

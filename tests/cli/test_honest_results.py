@@ -83,9 +83,11 @@ class TestFit:
         grade[:20] = 2
         pl.DataFrame({"x": x, "grade": grade}).write_csv(tmp_path / "d.csv")
         done = run_here(
-            "fit", tmp_path / "d.csv", "-t", "grade", "-m", "fixed-margin", "-o", tmp_path / "m.hull", "--no-cv"
-        )
-        model = FixedMarginClassifier().fit((x[:, None] - x.mean()) / x.std(), grade)
+            "fit", tmp_path / "d.csv", "-t", "grade", "-m", "immediate-thresholds", "--set", "C=1",
+            "-o", tmp_path / "m.hull", "--no-cv",
+        )  # fmt: skip
+        model = FixedMarginClassifier(1.0, loss="hinge", thresholds="immediate")
+        model.fit((x[:, None] - x.mean()) / x.std(), grade)
         assert np.ptp(model.thresholds_) == pytest.approx(0, abs=1e-7)
         assert "warning: no row is ever given the grade '2'" in done.err
 
@@ -98,8 +100,9 @@ class TestCompare:
         last = done.out.splitlines()[-1].split()
         assert last[:2] == ["hull", "collapsed"]
         assert len(last) == 3
-        [warning] = [line for line in done.err.splitlines() if line.startswith("warning")]
+        [weak, warning] = sorted(line for line in done.err.splitlines() if line.startswith("warning"))[::-1]
         assert warning.startswith("warning: hull, folds 1, 2 and 3: the ranking has collapsed")
+        assert weak.startswith("warning: swapped-pairs, folds 1, 2 and 3: no weights are better than 0")
         rows = json.loads(run_here("compare", csv, *GRADED, *options, "--json").out)["methods"]
         assert rows[-1]["collapsed"] == 3
         assert rows[-1]["mean"] is None

@@ -80,7 +80,7 @@ def test_the_share_done_is_that_of_the_digits():
 
 @pytest.mark.parametrize(
     "model",
-    [ConvexHullRanker(loss="hinge"), FixedMarginClassifier(kernel="rbf"), SwappedPairsRanker(loss="hinge")],
+    [ConvexHullRanker(loss="hinge"), FixedMarginClassifier(1.0, loss="hinge", kernel="rbf"), SwappedPairsRanker()],
     ids=lambda model: type(model).__name__,
 )
 def test_solvers_tell_their_gap(model):

@@ -78,8 +78,9 @@ def test_every_phrase_of_the_library_is_still_one():
         "string labels were ordered alphabetically (a < b); declare the order by classes=['a'], or an OrderGraph",
         "sample_weight is zero everywhere, so no sample is left; give some rows a positive weight",
         "Unknown label type: continuous. A classifier needs discrete grades, and y contains 1.5; pass the grades",
-        "the interval is crossed; use intervals='proper' or slack='edge', or a larger C",
-        "no C gives a ranking of these data by the sum of margins; use FixedMarginClassifier",
+        "the interval is crossed; use intervals='proper' or slack='edge'",
+        "no other value gives a ranking of them; use class_weight='balanced', a kernel, or FixedMarginClassifier",
+        "use 0.1 < nu <= 0.8, or nu='auto' with a fraction",
         "use SwappedPairsRanker",
         "for instance row 0 (class 'a') cannot be placed below row 1 (class 'b')",
         "features that say something about y",
@@ -203,7 +204,7 @@ class TestMethods:
 
     def test_one_is_shown_with_its_parameters(self, run_here):
         shown = run_here("methods", "hull").out
-        assert re.search(r"^C +1\.0 +float", shown, re.MULTILINE)
+        assert re.search(r"^C +scale +float", shown, re.MULTILINE)
         assert "by --order or --edges" in shown
         assert "did you mean 'hull'" in run_here("methods", "hul").err
         assert "slack" not in {

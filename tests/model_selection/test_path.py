@@ -200,3 +200,16 @@ def test_a_hard_margin_that_fails_is_not_chosen(grades):
     assert search.cv_results_["rank_test_score"].tolist() == [1, 2]
     with pytest.warns(UserWarning, match="has no score"), pytest.raises(HullrankError, match="no point of the grid"):
         FixedMarginClassifierCV([np.inf], cv=FOLDS).fit(X, y)
+
+
+def test_a_number_of_Cs_lies_around_the_scale_of_the_data(grades):
+    X, y = grades
+    for single, searching in ((ConvexHullRanker(), ConvexHullRankerCV), (SwappedPairsRanker(), SwappedPairsRankerCV)):
+        for a in (1.0, 1000.0):
+            search = searching(5, cv=FOLDS).fit(a * X, y)
+            scale = type(single)().fit(a * X, y).C_
+            np.testing.assert_allclose(
+                [p["C"] for p in search.cv_results_["params"]], scale * np.geomspace(0.01, 100, 5)
+            )
+    with pytest.raises(HullrankError, match="Cs must be numbers"):
+        ConvexHullRankerCV(["scale", 1.0]).fit(X, y)

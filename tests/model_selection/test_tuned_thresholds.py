@@ -15,7 +15,7 @@ from hullrank import ConvexHullRanker, FixedMarginClassifier, OrdinalCalibrator,
 from hullrank.datasets import discretize
 from hullrank.exceptions import HullrankError
 from hullrank.metrics import accuracy_within, mean_absolute_rank_error
-from hullrank.model_selection._cuts import best_cuts, metric_costs
+from hullrank.models._cuts import best_cuts, metric_costs
 from hullrank.models._decisions import decide
 
 

@@ -227,11 +227,11 @@ def test_a_violated_pair_has_its_row_numbers_in_X_and_follows_an_edge():
 
 
 def test_infeasible_parameters_give_the_range():
-    with pytest.raises(InfeasibleParameterError, match=r"nu=5 .*use 0 < nu <= 1, or 'auto'"):
+    with pytest.raises(InfeasibleParameterError, match=r"nu=5 .*use 0 < nu <= 1, or nu='auto'"):
         NuMarginClassifier(5).fit(X, y)
-    with pytest.raises(InfeasibleParameterError, match=r"C=1e-09 is too small.*use 0.5 <= C < inf, or 'auto'"):
+    with pytest.raises(InfeasibleParameterError, match=r"C=1e-09 is too small.*use 0.5 <= C < inf, or C='auto'"):
         SumOfMarginsClassifier(1e-9).fit(X, y)
-    with pytest.raises(InfeasibleParameterError, match=r"C=1e\+09 is too large.*use 0.5 <= C < 0.5556, or 'auto'"):
+    with pytest.raises(InfeasibleParameterError, match=r"C=1e\+09 is too large.*use 0.5 <= C < 0.5556, or C='auto'"):
         SumOfMarginsClassifier(1e9).fit(X, [0, 1, 2, 0, 1, 2])
 
 

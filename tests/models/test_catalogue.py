@@ -39,7 +39,7 @@ def class_objective(method, model, X, codes, C):
         return C * (charge(lower[np.isfinite(lower)]).sum() + charge(upper[np.isfinite(upper)]).sum())
     half = 0.0 if method.charge == "logistic" else 0.5 if method.slack == "per edge" else 1.0
     total = 0.0
-    for j, b in enumerate(model.thresholds_):
+    for j, b in enumerate(getattr(model, "edge_thresholds_", model.thresholds_)):
         above = codes > j if method.slack == "per threshold" else codes == j + 1
         below = codes <= j if method.slack == "per threshold" else codes == j
         total += charge(half - (s[above] - b)).sum() + charge(half - (b - s[below])).sum()
@@ -67,7 +67,7 @@ def test_the_row_is_what_the_estimator_solves(method, data):
         codes = np.argsort(np.argsort(score)) * 3 // 60
         model = estimator.set_params(tol=1e-9).fit(X, codes)
         N = 2 * 60 - np.sum(codes == 0) - np.sum(codes == 2)
-        C = {"nu": 1 / N, "sum": getattr(model, "C_", None), "fixed": 1.0}[method.margin]
+        C = 1 / N if method.margin == "nu" else model.C_
         value = margin_term(method, model, N) + class_objective(method, model, X, codes, C)
         if method.parameters.get("penalty") == "l1":
             value += np.abs(model.coef_).sum()
@@ -83,7 +83,8 @@ def test_the_row_is_what_the_estimator_solves(method, data):
         assert model.certificate_.value == pytest.approx(np.mean(s[i] > s[j]))
     else:
         value = (
-            0.5 * model.coef_ @ model.coef_ + CHARGES[method.charge]((method.charge != "logistic") - s[i] + s[j]).mean()
+            0.5 * model.coef_ @ model.coef_
+            + model.C_ * CHARGES[method.charge]((method.charge != "logistic") - s[i] + s[j]).mean()
         )
         assert model.certificate_.primal == pytest.approx(value, rel=1e-9)
 

@@ -53,7 +53,6 @@ def test_intervals_are_where_classes_are_charged():
     assert upper[-1] == np.inf
     assert np.all(lower[1:] - upper[:-1] >= 1 - 1e-12)
     assert np.all(lower <= upper)
-    np.testing.assert_allclose(ranker.thresholds_, (upper[:-1] + lower[1:]) / 2)
     assert objective(ranker, X, y) == pytest.approx(ranker.certificate_.primal, rel=1e-9)
 
 
@@ -69,9 +68,27 @@ def test_ranker_predicts_scores_and_is_scored_by_pairs(variant):
     assert ranker.certificate_.n_order_constraints == len(pairs)
 
 
-def test_predict_class_is_the_nearest_interval():
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("noise", [0.1, 3.0, 30.0])
+def test_thresholds_have_the_least_mean_rank_error_on_the_samples(noise, weighted):
+    X, y = draw(noise=noise)
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, len(y)) if weighted else np.ones(len(y))
+    ranker = ConvexHullRanker(C=10.0).fit(X, y, sample_weight=weights)
+    s = np.sort(ranker.score_samples(X))
+    cuts = np.concatenate([[s[0] - 1], (s[1:] + s[:-1]) / 2, [s[-1] + 1]])
+
+    def error(thresholds):
+        return weights @ np.abs(np.searchsorted(thresholds, ranker.score_samples(X), side="left") - y)
+
+    best = min(error([a, b]) for i, a in enumerate(cuts) for b in cuts[i:])
+    assert error(ranker.thresholds_) == pytest.approx(best)
+    assert np.isfinite(ranker.thresholds_).all()
+    np.testing.assert_array_equal(ranker.predict_class(X), np.searchsorted(ranker.thresholds_, X @ ranker.coef_))
+
+
+def test_predict_class_of_a_partial_order_is_the_nearest_interval():
     X, y = draw(noise=0.1)
-    ranker = ConvexHullRanker(C=10.0, order="full").fit(X, y)
+    ranker = ConvexHullRanker(order=[(0, 2), (1, 2)], C=10.0).fit(X, y)
     s = ranker.score_samples(X)
     lower, upper = ranker.intervals_.T.copy()
     upper[-1] = np.quantile(s[y == 2], 0.95, method="inverted_cdf")
@@ -181,7 +198,7 @@ def test_collapse_is_reported_with_its_cure():
 
 
 def test_constant_features_collapse():
-    with pytest.warns(CollapsedRankingWarning, match="a larger C, or features"):
+    with pytest.warns(CollapsedRankingWarning, match="all samples have the same features"):
         ranker = ConvexHullRanker().fit(np.ones((6, 2)), [0, 0, 1, 1, 2, 2])
     assert np.ptp(ranker.score_samples(np.ones((6, 2)))) == 0
 

@@ -48,7 +48,7 @@ def svc_objective(svc, X, y, C):
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 def test_two_classes_are_svc(C):
-    ours = FixedMarginClassifier(C, kernel="rbf", tol=1e-8).fit(X, BINARY)
+    ours = FixedMarginClassifier(C, loss="hinge", kernel="rbf", tol=1e-8).fit(X, BINARY)
     svc = SVC(C=C, tol=1e-8).fit(X, BINARY)
     assert ours.gamma_ == pytest.approx(svc._gamma)
     assert ours.certificate_.primal <= svc_objective(svc, X, BINARY, C) * (1 + 1e-8)
@@ -57,7 +57,7 @@ def test_two_classes_are_svc(C):
 
 @pytest.mark.parametrize("C", [100.0, 1000.0])
 def test_objective_is_not_worse_than_svc_at_large_C(C):
-    ours = FixedMarginClassifier(C, kernel="rbf").fit(X, BINARY)
+    ours = FixedMarginClassifier(C, loss="hinge", kernel="rbf").fit(X, BINARY)
     assert ours.certificate_.primal <= svc_objective(SVC(C=C).fit(X, BINARY), X, BINARY, C) * (1 + 1e-6)
 
 
@@ -71,7 +71,7 @@ def test_two_classes_are_nu_svc_up_to_scale(nu):
 
 def test_sum_of_margins_of_two_classes_is_nu_svc():
     C = 0.02
-    ours = SumOfMarginsClassifier(C, kernel="rbf", tol=1e-9).fit(X, BINARY)
+    ours = SumOfMarginsClassifier(C, class_weight=None, kernel="rbf", tol=1e-9).fit(X, BINARY)
     svc = NuSVC(nu=2 / (C * len(X)), tol=1e-9).fit(X, BINARY)
     ratio = ours.decision_function(X) / svc.decision_function(X)
     np.testing.assert_allclose(ratio, np.median(ratio), rtol=5e-2)
@@ -88,10 +88,10 @@ def test_linear_gram_equals_the_linear_estimator(estimator):
 
 @pytest.mark.parametrize("estimator", ALL)
 def test_callable_precomputed_and_named_kernels_agree(estimator):
-    named = estimator(kernel="rbf", gamma=0.05).fit(X, GRADES)
-    function = estimator(kernel=lambda A, B: kernel_matrix(A, B, "rbf", gamma=0.05)).fit(X, GRADES)
+    named = estimator(kernel="rbf", gamma=0.05, tol=1e-8).fit(X, GRADES)
+    function = estimator(kernel=lambda A, B: kernel_matrix(A, B, "rbf", gamma=0.05), tol=1e-8).fit(X, GRADES)
     K = kernel_matrix(X, None, "rbf", gamma=0.05)
-    given = estimator(kernel="precomputed").fit(K, GRADES)
+    given = estimator(kernel="precomputed", tol=1e-8).fit(K, GRADES)
     np.testing.assert_allclose(function.score_samples(X), named.score_samples(X), atol=1e-4)
     np.testing.assert_allclose(given.score_samples(K), named.score_samples(X), atol=1e-4)
     assert given.__sklearn_tags__().input_tags.pairwise

@@ -152,3 +152,40 @@ def test_a_batch_with_an_error_leaves_a_perceptron_as_it_was():
         model.partial_fit(np.tile(X, (10, 1)), 2 - np.tile(Y, 10))
     assert vars(model) == before
     assert model._state.clock == clock
+
+
+WARM = {
+    "hull": lambda **o: hullrank.ConvexHullRanker(**o),
+    "hull, rbf": lambda **o: hullrank.ConvexHullRanker(kernel="rbf", **o),
+    "fixed": lambda **o: hullrank.FixedMarginClassifier(**o),
+    "nu": lambda **o: hullrank.NuMarginClassifier(**o),
+    "nu, rbf": lambda **o: hullrank.NuMarginClassifier(kernel="rbf", **o),
+    "sum": lambda **o: hullrank.SumOfMarginsClassifier(**o),
+    "sum, rbf": lambda **o: hullrank.SumOfMarginsClassifier(kernel="rbf", **o),
+    "pairs": lambda **o: hullrank.SwappedPairsRanker(**o),
+    "pairs, squared": lambda **o: hullrank.SwappedPairsRanker(loss="squared_hinge", **o),
+    "pairs, rbf": lambda **o: hullrank.SwappedPairsRanker(kernel="rbf", **o),
+    "sampled": lambda **o: hullrank.SampledPairsRanker(random_state=0, **o),
+}
+
+
+@pytest.mark.parametrize("name", WARM)
+def test_a_warm_start_reaches_the_optimum_of_a_cold_one(name):
+    """After another price, other labels, fewer rows and another number of columns."""
+    flipped = np.where(np.arange(40) % 7 == 0, 2 - Y, Y)
+    driven = name.startswith(("nu", "sum"))
+    parameters = [{"fraction": 0.3}, {"fraction": 0.7}] if driven else [{"C": 0.3}, {"C": 5.0}]
+    warm = WARM[name](warm_start=True)
+    for rows, y, width in ((slice(None), Y, 2), (slice(None), flipped, 2), (slice(30), Y, 2), (slice(None), Y, 1)):
+        for settings in parameters:
+            warm.set_params(**settings).fit(X[rows, :width], y[rows])
+            cold = WARM[name](**settings).fit(X[rows, :width], y[rows])
+            assert warm.certificate_.status == cold.certificate_.status
+            assert warm.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=2e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["hull", "fixed", "pairs", "pairs, squared", "hull, rbf"])
+def test_the_same_fit_again_is_quick_with_a_warm_start(name):
+    model = WARM[name](warm_start=True).fit(X, Y)
+    cold = model.n_iter_
+    assert model.fit(X, Y).n_iter_ < cold

@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from hullrank.exceptions import KernelError
-from hullrank.problem.kernels import check_gram, kernel_diagonal, kernel_matrix, resolve_gamma
+from hullrank.problem.kernel_factor import is_definite
+from hullrank.problem.kernels import Gram, check_gram, kernel_diagonal, kernel_matrix, resolve_gamma
 
 NAMED = ["linear", "rbf", "poly", "sigmoid", "laplacian"]
 PARAMETERS = {"gamma": 0.3, "degree": 3, "coef0": 0.7}
@@ -120,3 +121,18 @@ def test_no_rows_on_one_side(kernel):
     X = np.ones((3, 2))
     assert kernel_matrix(X, X[:0], kernel).shape == (3, 0)
     assert kernel_matrix(X[:0], X, kernel).shape == (0, 3)
+
+
+@given(st.integers(0, 10**6), st.floats(-9, -3), st.sampled_from([-1.0, 1.0]))
+@settings(max_examples=40)
+def test_definiteness_is_that_of_the_eigenvalues(seed, power, sign):
+    """Around the limit, -1e-6 of the largest eigenvalue, in matrices of known spectrum."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    values = np.append(10.0 ** rng.uniform(-3, 0, n - 1), sign * 10.0**power)
+    K = (Q * values) @ Q.T
+    K = (K + K.T) / 2
+    limit = 1e-6 * max(values)
+    if abs(min(values) + limit) > 1e-3 * limit:
+        assert is_definite(Gram(K, "precomputed")) == (min(values) >= -limit)

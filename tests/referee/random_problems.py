@@ -136,7 +136,8 @@ def _parameters(rng, name, X, y):
     if name == "NuMarginClassifier":
         return params | ({"nu": float(rng.uniform(0.02, 1))} if rng.random() < 0.4 else {})
     if name == "SumOfMarginsClassifier":
-        return params | ({"C": float(10.0 ** rng.uniform(-2.5, 1))} if rng.random() < 0.4 else {})
+        chosen = {"C": float(10.0 ** rng.uniform(-2.5, 1))} if rng.random() < 0.4 else {}
+        return params | chosen | {"class_weight": "balanced" if rng.random() < 0.5 else None}
     params["C"] = _price(rng, name, X)
     loss = str(rng.choice(["hinge", "squared_hinge", "logistic"], p=[0.4, 0.4, 0.2]))
     if loss == "logistic" and (np.isinf(params["C"]) or not knows_logistic(name)):

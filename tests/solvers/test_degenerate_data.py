@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
-from hullrank.exceptions import CollapsedRankingWarning, ConvergenceWarning, InfeasibleParameterError
+from hullrank.exceptions import CollapsedRankingWarning, ConvergenceWarning, InfeasibleParameterError, ScaleWarning
 
 VARIANTS = {
     "hull": lambda: ConvexHullRanker(),
@@ -19,10 +19,10 @@ VARIANTS = {
     "l1, hinge": lambda: ConvexHullRanker(penalty="l1", loss="hinge"),
     "l1, free": lambda: ConvexHullRanker(penalty="l1", intervals="free", loss="hinge"),
     "l1, edge": lambda: ConvexHullRanker(penalty="l1", slack="edge"),
-    "fixed": lambda: FixedMarginClassifier(),
-    "fixed, squared": lambda: FixedMarginClassifier(loss="squared_hinge"),
-    "all": lambda: FixedMarginClassifier(thresholds="all"),
-    "all, squared": lambda: FixedMarginClassifier(thresholds="all", loss="squared_hinge"),
+    "fixed": lambda: FixedMarginClassifier(thresholds="immediate", loss="hinge"),
+    "fixed, squared": lambda: FixedMarginClassifier(thresholds="immediate"),
+    "all": lambda: FixedMarginClassifier(loss="hinge"),
+    "all, squared": lambda: FixedMarginClassifier(),
     "nu": lambda: NuMarginClassifier(),
     "sum": lambda: SumOfMarginsClassifier(),
 }
@@ -73,6 +73,7 @@ def certified(model, X, y, weights=None):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", CollapsedRankingWarning)
+        warnings.simplefilter("ignore", ScaleWarning)
         model.fit(X, y, sample_weight=weights)
     certificate = model.certificate_
     assert certificate.status == "converged"
@@ -137,5 +138,5 @@ def test_a_nu_without_room_says_so():
     X, y = (each[::8] for each in MANY["few of a class"][:2])
     with pytest.warns((ConvergenceWarning, CollapsedRankingWarning)):
         NuMarginClassifier().fit(X, y)
-    with pytest.raises(InfeasibleParameterError, match="use FixedMarginClassifier"):
+    with pytest.raises(InfeasibleParameterError, match="or FixedMarginClassifier"):
         NuMarginClassifier(nu=0.1).fit(X, y)

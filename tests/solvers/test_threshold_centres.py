@@ -48,7 +48,7 @@ def test_fixed_margin_thresholds_are_midpoints(seed, thresholds, C):
     X = rng.integers(0, 4, (m, 2)).astype(float) if seed % 2 else rng.normal(size=(m, 2))
     y = np.append(np.arange(K), rng.integers(0, K, m - K))
     weights = rng.integers(1, 4, m).astype(float)
-    model = FixedMarginClassifier(C, thresholds=thresholds, tol=1e-9).fit(X, y, sample_weight=weights)
+    model = FixedMarginClassifier(C, loss="hinge", thresholds=thresholds, tol=1e-9).fit(X, y, sample_weight=weights)
     everybody = thresholds == "all"
     ranges = optimal_ranges(
         model.score_samples(X), y, weights,
@@ -60,7 +60,7 @@ def test_fixed_margin_thresholds_are_midpoints(seed, thresholds, C):
 def test_a_threshold_between_far_classes_is_centred():
     X, y = np.array([[0.0], [1.0], [5.0], [6.0], [20.0], [21.0]]), [0, 0, 1, 1, 2, 2]
     for C in (1.0, np.inf):
-        model = FixedMarginClassifier(C, tol=1e-10).fit(X, y)
+        model = FixedMarginClassifier(C, loss="hinge", thresholds="immediate", tol=1e-10).fit(X, y)
         np.testing.assert_allclose(model.coef_, 0.5, rtol=1e-5)
         np.testing.assert_allclose(model.thresholds_, [1.5, 6.5], rtol=1e-5)
         assert model.certificate_.relative_gap <= 1e-10

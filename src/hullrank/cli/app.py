@@ -21,6 +21,7 @@ from hullrank.cli.options import (
     Qid,
     Set,
     Target,
+    Tune,
     Weights,
     Words,
 )
@@ -83,6 +84,7 @@ def fit(
     ] = False,
     columns: Annotated[bool, typer.Option("--columns", help="Show what became of every column.")] = False,
     cv: Annotated[bool, typer.Option("--cv/--no-cv", help="Measure on rows left out, in five quick folds.")] = True,
+    tune: Tune = False,
     memory: Memory = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace a model file that exists.")] = False,
     pairs: Annotated[
@@ -106,7 +108,7 @@ def fit(
     named = Columns(target, qid, weights, tuple(drop or ()))
     reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
     room = memory_in_bytes(memory)
-    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json, probabilities, room)
+    wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json, probabilities, room, tune)
     if pairs is not None or key is not None:
         from hullrank.cli.pairs import run_fit_pairs
 
@@ -132,6 +134,7 @@ def compare(
     set_: Set = None,
     decimal: Decimal = None,
     dates: Dates = None,
+    tune: Tune = False,
     json: Json = False,
 ) -> None:
     """Compare methods by cross-validation, with intervals and significance.
@@ -144,8 +147,9 @@ def compare(
     columns = Columns(target, qid, weights, tuple(drop or ()))
     reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
     run_compare(
-        data, columns, reading, methods=methods, cv=cv, order=order, edges=edges, settings=set_ or [], as_json=json
-    )
+        data, columns, reading, methods=methods, cv=cv, order=order, edges=edges, settings=set_ or [], tune=tune,
+        as_json=json,
+    )  # fmt: skip
 
 
 _add(use.rank, use.evaluate, use.explain, use.certify, use.report, use.export)

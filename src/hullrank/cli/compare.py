@@ -1,5 +1,6 @@
 """``hullrank compare``: methods against each other."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hullrank.cli.data import Columns, Data, Reading, load_data, recognised
 from hullrank.cli.folds import Remarks, Task, runner
 from hullrank.cli.grades import declared_order
 from hullrank.cli.methods import check_method, known_methods, parse_settings, takes
+from hullrank.cli.tuning import is_tunable
 from hullrank.exceptions import HullrankError
 
 _SLOW = "exact"  # searches for up to a minute a fold
@@ -25,6 +27,7 @@ def run_compare(
     order: str | None,
     edges: Path | None,
     settings: list[str],
+    tune: bool,
     as_json: bool,
 ) -> None:
     """Cross-validate methods on one table and say which differ from the best."""
@@ -37,6 +40,8 @@ def run_compare(
     tasks = _tasks(
         chosen, data, declared_order(data.y, order, edges), reading, parse_settings(settings), methods != "all"
     )
+    if tune:
+        tasks = {method: _to_tune(method, task) for method, task in tasks.items()}
     remarks = Remarks()
     runs = {method: runner(task, remarks) for method, task in tasks.items()}
     with working(f"comparing {len(runs)} methods") as advance:
@@ -80,6 +85,14 @@ def _tasks(
         order = None if graph is None or numbered else graph.closure()
         tasks[method] = Task(method, data, y, settings, order, forms)
     return tasks
+
+
+def _to_tune(method: str, task: Task) -> Task:
+    """The task of a method that chooses its own C in every fold; others stay as they are, with a note."""
+    if not is_tunable(method) or "C" in task.parameters:
+        note(f"{method} is not tuned: its C is set, or it has none")
+        return task
+    return replace(task, tune=True)
 
 
 def _cells(row: Any, cv: int) -> tuple[str, ...]:

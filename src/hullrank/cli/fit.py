@@ -18,6 +18,7 @@ from hullrank.cli.order import AUTO, suggest_order
 from hullrank.cli.output import check_model_place, placed
 from hullrank.cli.parts import Placed, larger_than_memory
 from hullrank.cli.result import tell_result
+from hullrank.cli.tuning import check_tunable, tuned, words
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.order import OrderGraph
 
@@ -39,14 +40,19 @@ class Wishes:
     as_json: bool = False
     probabilities: bool = False
     memory: int | None = None  # bytes
+    tune: bool = False
 
 
 def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wishes: Wishes) -> None:
     """Fit a method to a table, say how good it is, and save it."""
     check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force)
     check_method(wishes.method)
+    if wishes.tune:
+        check_tunable(wishes.method, parse_settings(list(wishes.settings)))
     tables = larger_than_memory(path, wishes.memory)
     if tables is not None:
+        if wishes.tune:
+            raise HullrankError("--tune needs all rows in memory; raise --memory, or set C by --set C=...")
         from hullrank.cli.fit_parts import run_fit_in_parts
 
         run_fit_in_parts(tables, columns, reading, model_file, wishes)
@@ -64,6 +70,10 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     _advise(wishes.method, data, y, graph)
     if wishes.probabilities:
         _check_grades(wishes.method, data, y, graph)
+    order = None if graph is None or grades else graph.closure()
+    task = Task(wishes.method, data, y, settings, order, forms, wishes.probabilities, wishes.tune)
+    if wishes.tune:
+        settings = _tuned_settings(task)
     pipeline = build(wishes.method, settings, sparse=data.sparse, forms=forms, probabilities=wishes.probabilities)
     start = perf_counter()
     Z = _fit_in_stages(pipeline, data, y, f"fitting {wishes.method} to {len(data):,} rows")
@@ -72,8 +82,6 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     facts = column_facts(data, pipeline[0]) if wishes.show_columns else None
     with placed(model_file) as place:
         save(pipeline, place, about=about_fit(wishes.method, columns, data, grades))
-    order = None if graph is None or grades else graph.closure()
-    task = Task(wishes.method, data, y, settings, order, forms, wishes.probabilities)
     model = unwrap(pipeline).model
     try:
         with working(f"scoring {len(data):,} rows", keep=True):
@@ -81,6 +89,14 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
         tell_result(model, rows, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
     except KeyboardInterrupt:
         note(f"stopped by Ctrl-C; the model is saved in {model_file}")
+
+
+def _tuned_settings(task: Task) -> dict[str, Any]:
+    """The settings of the best model of a grid, said in a note."""
+    with working(f"tuning {task.method} in five folds of {len(task.data):,} rows"):
+        settings = tuned(task)
+    note(words(task.parameters, settings))
+    return settings
 
 
 def about_fit(method: str, columns: Columns, data: Data, grades: list[Any] | None) -> dict[str, Any]:
@@ -154,7 +170,7 @@ def arrange(
 
 def fit_pipeline(pipeline: Any, data: Data, y: Any) -> None:
     """Fit, handing weights and queries to the model."""
-    extra = _fit_parameters(pipeline.steps[-1][1], data)
+    extra = fit_parameters(pipeline.steps[-1][1], data)
     pipeline.fit(data.X, y, **{f"model__{name}": values for name, values in extra.items()})
 
 
@@ -163,7 +179,7 @@ def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
     from hullrank.cli.progress import watching
 
     (_, prepare), (_, model) = pipeline.steps
-    extra = _fit_parameters(model, data)
+    extra = fit_parameters(model, data)
     with working(f"encoding {data.X.shape[1]:,} columns"):
         Z = prepare.fit_transform(data.X)
     with working(title, keep=True) as advance, watching(model, advance):
@@ -171,7 +187,7 @@ def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
     return Z
 
 
-def _fit_parameters(model: Any, data: Data) -> dict[str, Any]:
+def fit_parameters(model: Any, data: Data) -> dict[str, Any]:
     """Weights, and queries if the model takes them."""
     from sklearn.utils.validation import has_fit_parameter
 

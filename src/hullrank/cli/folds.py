@@ -27,6 +27,7 @@ class Task:
     order: Any  # the order graph that the pairs are counted by, or None for numbers
     forms: dict[str, Any] | None
     probabilities: bool = False
+    tune: bool = False  # whether every fit chooses its own C, by folds of the rows it learns from
 
     def take(self, rows: Any) -> "Task":
         """The same with some rows only."""
@@ -76,13 +77,16 @@ def runner(task: Task, remarks: Remarks, chances: Chances | None = None) -> Run:
     """
     from hullrank.cli.fit import fit_pipeline
     from hullrank.cli.methods import build
+    from hullrank.cli.tuning import tuned
 
     def run(train: Any, test: Any) -> float:
-        sparse, probable = task.data.sparse, chances is not None
-        pipeline = build(task.method, task.parameters, sparse=sparse, forms=task.forms, probabilities=probable)
+        part, probable = task.take(train), chances is not None
+        parameters = tuned(part) if task.tune else task.parameters
+        sparse = task.data.sparse
+        pipeline = build(task.method, parameters, sparse=sparse, forms=task.forms, probabilities=probable)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            fit_pipeline(pipeline, task.data.take(train), task.y[train])
+            fit_pipeline(pipeline, part.data, part.y)
             if stopped():
                 raise KeyboardInterrupt
             scores = pipeline.score_samples(task.data.X[test])

@@ -108,6 +108,10 @@ Memory = Annotated[
     ),
 ]
 ModelPath = Annotated[Path, typer.Argument(callback=_is_there, help="Model file (.hull).")]
+Tune = Annotated[
+    bool,
+    typer.Option("--tune", help="Choose C (and the width of a kernel) by cross-validation, inside every fit."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Method = Annotated[
     str, typer.Option("--method", "-m", metavar="NAME", help="See `hullrank methods`.", autocompletion=_methods)

@@ -14,6 +14,7 @@ from hullrank.cli.methods import is_slow
 from hullrank.cli.model import pair_accuracies
 from hullrank.cli.output import STDOUT
 from hullrank.cli.parts import Placed
+from hullrank.cli.tuning import advice
 from hullrank.cli.wording import in_command_terms
 from hullrank.exceptions import HullrankError
 
@@ -50,6 +51,8 @@ def tell_result(
         say(_words(held_out, rows), to_stderr=to_stderr)
         if held_out.get("probabilities"):
             say(in_words(held_out["probabilities"]), to_stderr=to_stderr)
+        if (hint := advice(task, share, held_out["mean"])) is not None:
+            note(hint)
     elif not cv:
         say("On rows it has not seen it will be lower; `hullrank evaluate` measures that", to_stderr=to_stderr)
     if stopped():

@@ -28,12 +28,15 @@ class Samples:
     """Rows of positive weight with their class.
 
     ``rows`` sorts them by class, so that class c owns ``rows[starts[c]:starts[c + 1]]``; X itself keeps its order.
+    ``mean_square`` is their mean squared distance from their mean, where these are drawn from others of which it is
+    known.
     """
 
     X: Matrix
     codes: NDArray[np.intp]
     weights: Floats
     n_classes: int
+    mean_square: float | None = None
 
     @cached_property
     def rows(self) -> NDArray[np.intp]:

@@ -28,12 +28,13 @@ CONIC, RATINGS, MOVIELENS = "conic classes", "ratings", "movielens_100k"
 ORDINAL = ("ord_toy", "ord_ESL", "ord_LEV", "ord_SWD", "ord_ERA", "ord_winequality_red", "ord_car")
 QUICK_ORDINAL = ("saddle",)
 SIZES, QUICK_SIZES = (50, 100, 200, 300), (50, 100)
+PAPER: dict[str, Any] = {"loss": "hinge", "thresholds": "immediate"}
 SECOND_ORDER: dict[str, Any] = {"kernel": "poly", "degree": 2, "coef0": 1.0}
 PICTURES: dict[str, Callable[[], Any]] = {
     "fixed margin, small C": lambda: NuMarginClassifier(0.4, gamma=1.0, **SECOND_ORDER),
-    "sum of margins, small C": lambda: SumOfMarginsClassifier(0.03, gamma=1.0, **SECOND_ORDER),
+    "sum of margins, small C": lambda: SumOfMarginsClassifier(0.03, class_weight=None, gamma=1.0, **SECOND_ORDER),
     "fixed margin, large C": lambda: NuMarginClassifier(0.1, gamma=1.0, **SECOND_ORDER),
-    "sum of margins, large C": lambda: SumOfMarginsClassifier(0.25, gamma=1.0, **SECOND_ORDER),
+    "sum of margins, large C": lambda: SumOfMarginsClassifier(0.25, class_weight=None, gamma=1.0, **SECOND_ORDER),
 }
 PRICES = (0.0001, 0.001, 0.01, 0.1, 1.0)
 KERNEL_PRICES = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -114,7 +115,7 @@ def _rate(cell: Cell) -> Record:
 
     def fit(point: float, X: Any, y: NDArray[Any]) -> Any:
         if method == FIXED:
-            return FixedMarginClassifier(C=point, tol=1e-3).fit(X, y).predict
+            return FixedMarginClassifier(C=point, **PAPER, tol=1e-3).fit(X, y).predict
         if method == MEAN:
             return item_mean_plus_offset(X, y)
         return PRank(int(point), random_state=cell.trial).fit(X, y).predict
@@ -151,7 +152,7 @@ def _grade(cell: Cell) -> Record:
     def fit(point: float, X: Any, y: NDArray[Any]) -> Any:
         kernel = {**SECOND_ORDER, "gamma": 1 / X.shape[1]}
         if cell.method == FIXED:
-            return FixedMarginClassifier(C=point, tol=1e-3, **kernel).fit(X, y).predict
+            return FixedMarginClassifier(C=point, **PAPER, tol=1e-3, **kernel).fit(X, y).predict
         if cell.method == REST:
             return OneVsRestClassifier(SVC(C=point, **kernel)).fit(X, y).predict
         if cell.method == RIDGE:

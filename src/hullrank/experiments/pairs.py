@@ -39,7 +39,7 @@ def _learner(method: str, seed: int, tol: float) -> Callable[[Any, Any, NDArray[
         options: dict[str, Any] = {"kernel": "rbf", "gamma": gamma, "tol": tol}
         if method == SVOR:
             grades = discretize(y, BINS)
-            return FixedMarginClassifier(C=C, thresholds="all", **options).fit(X, grades).score_samples
+            return FixedMarginClassifier(C=C, thresholds="all", loss="hinge", **options).fit(X, grades).score_samples
         if method == HERBRICH:
             drawn = SampledPairsRanker(PER_SAMPLE, C=C * PER_SAMPLE * len(y), random_state=seed, **options)
             return drawn.fit(X, y).score_samples

@@ -249,13 +249,11 @@ _KERNELS = {"linear": _linear, "poly": _poly, "sigmoid": _sigmoid, "rbf": _rbf, 
 
 
 def _code(graph: _Graph, model: Any, score: str) -> str | None:
-    """The class between the thresholds, or (for hull rankers) of the nearest interval; None for mere scores."""
-    if hasattr(model, "predict_class"):
-        return _nearest(graph, model._anchors, score)
+    """The class between the thresholds, or (in a partial order) of the nearest interval; None for mere scores."""
     if hasattr(model, "classes_") and hasattr(model, "thresholds_"):
         above = graph.op("Cast", graph.op("Less", graph.const(model.thresholds_[None, :]), score), to=graph.INT64)
         return graph.op("ReduceSum", above, graph.const([1]), keepdims=0)
-    return None
+    return _nearest(graph, model._anchors, score) if hasattr(model, "predict_class") else None
 
 
 def _label(graph: _Graph, classes: NDArray[Any], code: str) -> str | None:
@@ -282,7 +280,7 @@ def _probabilities(graph: _Graph, calibrator: Any, score: str) -> str:
 
 
 def _nearest(graph: _Graph, anchors: NDArray[np.float64], score: str) -> str:
-    """As ``ConvexHullRanker.predict_class``: the nearest interval, ties to the nearer median."""
+    """As ``ConvexHullRanker.predict_class`` in a partial order: the nearest interval, ties to the nearer median."""
     lower, upper, median = (graph.const(column[None, :]) for column in anchors.T)
     short = graph.op("Max", graph.op("Sub", lower, score), graph.op("Sub", score, upper))
     outside = graph.op("Max", short, graph.const(np.zeros((1, len(anchors)))))

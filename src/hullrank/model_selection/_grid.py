@@ -19,7 +19,13 @@ from sklearn.base import clone
 
 from hullrank._progress import listening, tell
 from hullrank._sklearn import safe_indexing
-from hullrank.exceptions import CollapsedRankingWarning, HullrankError, NotSeparableError, UndeclaredOrderWarning
+from hullrank.exceptions import (
+    CollapsedRankingWarning,
+    HullrankError,
+    NotSeparableError,
+    UndeclaredOrderWarning,
+    WeakPriceWarning,
+)
 from hullrank.model_selection._scoring import Scorer
 
 Floats = NDArray[np.float64]
@@ -102,7 +108,12 @@ class Table:
 
 
 def run_grid(
-    estimator: Any, points: list[Params], data: Rated, folds: Sequence[tuple[Rows, Rows]], scorer: Scorer, verbose: int
+    estimator: Any,
+    points: list[Params],
+    data: Rated,
+    folds: Sequence[tuple[Rows, Rows]],
+    scorer: Scorer,
+    verbose: int,
 ) -> Table:
     """Fit and rate every point of the grid in every fold."""
     table = Table.empty(points, len(folds))
@@ -112,6 +123,7 @@ def run_grid(
             with warnings.catch_warnings(), listening(_unheard):
                 warnings.simplefilter("ignore", CollapsedRankingWarning)
                 warnings.simplefilter("ignore", UndeclaredOrderWarning)
+                warnings.simplefilter("ignore", WeakPriceWarning)
                 fold = _Fold(clone(estimator).set_params(**kernel), data, train, test, scorer)
                 for path in paths[number]:
                     fold.walk(path, table, column)

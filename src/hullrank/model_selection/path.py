@@ -22,13 +22,13 @@ from hullrank.models.margins import FixedMarginClassifier
 from hullrank.models.pairs import SwappedPairsRanker
 
 Floats = NDArray[np.float64]
+_AROUND = 0.01, 100.0  # the ends of the default grid of C, in units of C="scale"
 
 
 class PathCV(MetaEstimatorMixin, BaseEstimator):
-    """What the cross-validated estimators share; subclasses name the estimator and the range of C."""
+    """What the cross-validated estimators share; subclasses name the estimator."""
 
     _base: ClassVar[type[Any]]
-    _range: ClassVar[tuple[float, float]]  # of C
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "gammas": ["array-like", None],
@@ -85,7 +85,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
             given["sample_weight"] = check_weights(given["sample_weight"], rows)
         if "qid" in given:
             given["qid"] = check_queries(given["qid"], rows.shape[0])
-        points = self._points(inner)
+        points = self._points(inner, self._Cs(inner, X, y, given))
         scorer = Scorer(self.scoring, inner)
         folds = deal(self.cv, inner, values, given.get("qid") if groups is None else groups)
         data = Rated(rows, _plain(y), given, inner.kernel == "precomputed")
@@ -99,9 +99,17 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         self.refit_time_ = perf_counter() - began
         return self
 
-    def _points(self, inner: Any) -> list[dict[str, Any]]:
+    def _Cs(self, inner: Any, X: Any, y: Any, given: dict[str, Any]) -> list[Any]:
+        """The values of C: those given, or so many around C="scale" on all rows."""
+        if isinstance(self.Cs, Integral):
+            scale = clone(inner).set_params(C="scale")._stated_price(X, y, **given)
+            return (scale * np.geomspace(*_AROUND, int(self.Cs))).tolist()
+        if any(isinstance(C, str) for C in self.Cs):
+            raise HullrankError("Cs must be numbers, or one integer for so many around C='scale'")
+        return list(self.Cs)
+
+    def _points(self, inner: Any, Cs: list[Any]) -> list[dict[str, Any]]:
         """The grid, each value checked as the estimator itself would check it."""
-        Cs = np.geomspace(*self._range, self.Cs).tolist() if isinstance(self.Cs, Integral) else list(self.Cs)
         if self.gammas is not None and inner.kernel in ("linear", "precomputed"):
             raise HullrankError(f"kernel={inner.kernel!r} has no gamma; use gammas=None, or kernel='rbf'")
         tried = {"C": Cs, "gamma": self.gammas, "loss": self.losses}
@@ -171,8 +179,8 @@ class FixedMarginClassifierCV(ClassifierMixin, PathCV):
     Parameters
     ----------
     Cs : int or sequence of float, default=7
-        The values of C to try; an integer is so many from 1e-3 to 1e3 (`SwappedPairsRankerCV`: 1 to 1e6), evenly spaced
-        on a logarithmic scale.
+        The values of C to try; an integer is so many from a hundredth to a hundredfold of C="scale" on all rows, evenly
+        spaced on a logarithmic scale.
     gammas : sequence of float or {"scale", "auto"}, default=None
         The values of gamma to try; None is that of the estimator. Only for kernels that have one.
     losses : sequence of {"hinge", "squared_hinge", "logistic"}, default=None
@@ -226,7 +234,6 @@ class FixedMarginClassifierCV(ClassifierMixin, PathCV):
     """
 
     _base = FixedMarginClassifier
-    _range = (1e-3, 1e3)
 
     @fitting
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -293,7 +300,6 @@ class ConvexHullRankerCV(PathCV):
     """
 
     _base = ConvexHullRanker
-    _range = (1e-3, 1e3)
 
     @fitting
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -349,7 +355,6 @@ class SwappedPairsRankerCV(PathCV):
     """
 
     _base = SwappedPairsRanker
-    _range = (1.0, 1e6)
 
     @fitting
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None, groups: Any = None) -> Self:

@@ -9,8 +9,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import HasMethods, StrOptions
-from hullrank.model_selection._cuts import best_cuts, metric_costs
 from hullrank.models._cross_scores import cross_validated_scores
+from hullrank.models._cuts import best_cuts, metric_costs
 from hullrank.models.base import fitting
 
 Floats = NDArray[np.float64]

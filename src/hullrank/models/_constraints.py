@@ -27,6 +27,8 @@ class HardMargin(Options):
         return "inf for the hard margin"
 
 
+PRICE: list[Any] = [positive(), StrOptions({"scale"})]
+CLASS_WEIGHT: list[Any] = [dict, StrOptions({"balanced"}), None]
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(set(KERNELS)), callable],
     "gamma": [StrOptions({"scale", "auto", "ard"}), positive()],

@@ -14,6 +14,7 @@ from scipy.special import expit, log_expit
 from hullrank.exceptions import HullrankError
 
 Floats = NDArray[np.float64]
+_FAR = 500.0  # log-odds between two cuts beyond which their distance has no effect that float64 could show
 _RIDGE = 1e-9  # on the slope, per unit of weight: keeps it finite when the scores separate the classes
 
 
@@ -42,7 +43,7 @@ class _Likelihood:
         z = x[cut] - x[q] * s
         pull = -self.weight * self.side * expit(-self.side * z)
         curve = self.weight * expit(z) * expit(-z)
-        growth = np.expm1(np.diff(x[:q]))
+        growth = np.expm1(np.minimum(np.diff(x[:q]), _FAR))
         slope = self.inner / growth
         bend = slope + slope / growth
         gradient = np.append(np.bincount(cut, pull, q), _RIDGE * x[q] - s @ pull)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
@@ -18,6 +19,7 @@ Floats = NDArray[np.float64]
 Ranks = tuple[NDArray[Any], NDArray[np.integer] | None]  # targets, and queries or None
 
 _FEW = 30  # dimensions up to which the range of nu and C takes account of a kernel's space
+_STRICT = ("rbf", "laplacian")  # kernels that are strictly positive definite
 _BLOCK = 4_000_000  # kernel values held at a time while predicting (32 MB)
 
 
@@ -119,9 +121,19 @@ class KernelMixin:
         return coef
 
     def _few_coordinates(self, samples: Samples, space: KernelSpace | None) -> Samples | None:
-        """The samples in coordinates of the kernel's space; None if it has too many dimensions to matter."""
+        """The samples in coordinates of the kernel's space; None if it has too many dimensions to matter.
+
+        Different rows are linearly independent under rbf and laplacian, so that being one of them is a coordinate.
+        """
         if space is None:
             return samples
+        if self.kernel in _STRICT and space.rank is None:
+            X: Any = samples.X.toarray() if sp.issparse(samples.X) else samples.X
+            row = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+            if len(row) == row.max() + 1:
+                return None
+            member = sp.csr_matrix((np.ones(len(row)), (np.arange(len(row)), row)))
+            return Samples(member, samples.codes, samples.weights, samples.n_classes)
         factor = factor_kernel(space.gram, None if len(space.gram) <= _FEW else _FEW)
         if factor.residual.max() > 1e-9 * float(space.gram.diagonal().max()):
             return None

@@ -45,9 +45,10 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         before: ``fit`` then only learns slope and cuts, on rows that the estimator has not seen.
 
     decision : {"mode", "median"} or array-like of shape (n_classes, n_classes), default="mode"
-        Which class ``predict`` gives: the most probable one (fewest errors); the lowest with a cumulative probability
-        of at least 1/2 (least mean rank error); or that of least expected cost, where entry [i, j] is the cost of
-        predicting class j for a sample of class i, classes from lowest to highest.
+        Which class ``predict`` gives: the most probable one (fewest errors, and what scikit-learn expects beside
+        ``predict_proba``); the lowest with a cumulative probability of at least 1/2 (least mean rank error: .557
+        against .581 on 21 data sets, docs/defaults.md); or that of least expected cost, where entry [i, j] is the cost
+        of predicting class j for a sample of class i, classes from lowest to highest.
 
     Attributes
     ----------

@@ -73,25 +73,31 @@ CATALOGUE = (
         {"penalty": "l1"}, "hull-l1", "the same with few features: most weights are exactly zero",
     ),
     Method(
-        "fixed margin, immediate thresholds", SHASHUA, "FixedMarginClassifier", *CHAIN, "fixed", "per side", "hinge",
-        command="fixed-margin", purpose="grades in one line, each cut from its neighbours by a margin of 1",
+        "fixed margin, all thresholds, squared", CHU, "FixedMarginClassifier", *CHAIN, "fixed", "per threshold",
+        "squared hinge", command="fixed-margin",
+        purpose="grades in one line, cut by margins of 1; rows pay at every threshold, so that large errors cost more",
     ),
     Method(
         "fixed margin, all thresholds", CHU, "FixedMarginClassifier", *CHAIN, "fixed", "per threshold", "hinge",
-        {"thresholds": "all"}, "all-thresholds",
-        "the same, but a row pays at every threshold on the wrong side: large errors cost more",
+        {"loss": "hinge"}, "all-thresholds",
+        "the same with the hinge of Chu and Keerthi: rows that contradict the rest pull less",
+    ),
+    Method(
+        "fixed margin, immediate thresholds", SHASHUA, "FixedMarginClassifier", *CHAIN, "fixed", "per side", "hinge",
+        {"loss": "hinge", "thresholds": "immediate"}, "immediate-thresholds",
+        "the same where a row pays at the thresholds of its own grade only: more grades exactly right",
     ),
     Method(
         "fixed margin, squared", SHASHUA, "FixedMarginClassifier", *CHAIN, "fixed", "per side", "squared hinge",
-        {"loss": "squared_hinge"},
+        {"thresholds": "immediate"},
     ),
     Method(
         "immediate thresholds, logistic", RENNIE, "FixedMarginClassifier", *CHAIN, "fixed", "per side", "logistic",
-        {"loss": "logistic"},
+        {"loss": "logistic", "thresholds": "immediate"},
     ),
     Method(
         "all thresholds, logistic", RENNIE, "FixedMarginClassifier", *CHAIN, "fixed", "per threshold", "logistic",
-        {"loss": "logistic", "thresholds": "all"}, "logistic",
+        {"loss": "logistic"}, "logistic",
         "grades in one line by logistic regression: smooth, and a natural step to probabilities",
     ),
     Method(

@@ -23,6 +23,7 @@ from hullrank.data import (
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass
 from hullrank.models._kernel import KernelMixin
+from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source, refuse_beside_blocks
@@ -37,7 +38,6 @@ from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
-EQUAL_SCORES = "all scores are equal; use a larger C, or features that say something about y"
 
 
 class IntervalEstimator(KernelMixin, ScoreLineEstimator):
@@ -73,6 +73,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             refuse_beside_blocks(y=y, sample_weight=sample_weight)
             return self._fit_blocks(ReadBlocks(X), X, began)
         statement = self.state(X, y, sample_weight=sample_weight)
+        warn_of_scales(self, statement.samples.X)
         self._learn(statement, began, self._warm_start_for(statement))
         return self
 
@@ -110,7 +111,8 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         items = labels.classes.tolist()
         totals = np.array([found.weights[label] for label in items])
         factors = self._class_weights(labels, labels.classes, totals)
-        samples = Samples(X, labels.codes, weights * factors[labels.codes], len(items))
+        square = found.spread**2 if found.mean is not None and np.ptp(factors) == 0 else None
+        samples = Samples(X, labels.codes, weights * factors[labels.codes], len(items), square)
         problem = self._problem(graph, samples, None)
         if problem.charge is Charge.HARD:
             raise HullrankError("C=inf asks for a hard margin, which needs all rows in memory; use a finite C")
@@ -260,7 +262,10 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     def _warn_if_collapsed(self, statement: IntervalStatement, scores: Floats) -> None:
         if has_collapsed(self.intervals_, scores):
-            warn_collapsed(EQUAL_SCORES)
+            warn_collapsed(f"all scores are equal; {self._collapse_cure(statement)}")
+
+    def _collapse_cure(self, statement: IntervalStatement) -> str:
+        raise NotImplementedError
 
     def _warm_start_for(self, statement: IntervalStatement) -> Any:
         """Where the last fit ended, if ``warm_start`` asks for it and rows and classes are as many as then."""

@@ -1,5 +1,6 @@
 """Rankers over pairs of samples: all pairs without storing one, or a few random pairs of every sample."""
 
+import warnings
 from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
@@ -12,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
-from hullrank.exceptions import HullrankError
-from hullrank.models._constraints import KERNEL_CONSTRAINTS, SIGN_CONSTRAINTS, SOLVER_CONSTRAINTS, positive
+from hullrank.exceptions import HullrankError, WeakPriceWarning
+from hullrank.models._constraints import KERNEL_CONSTRAINTS, PRICE, SIGN_CONSTRAINTS, SOLVER_CONSTRAINTS
 from hullrank.models._kernel import KernelMixin, Ranks
 from hullrank.models._pair_blocks import (
     check_look,
@@ -22,7 +23,10 @@ from hullrank.models._pair_blocks import (
     sample_of,
     state_in_blocks,
 )
+from hullrank.models._price import PriceMixin
+from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.models.intervals import warn_collapsed
 from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source, refuse_beside_blocks
 from hullrank.problem.charges import LOSSES, charge_named
 from hullrank.problem.joined_pairs import check_pairs, joined_pairs, pair_accuracy
@@ -42,12 +46,14 @@ _ROUNDS = 3  # in which pairs are weighted anew by NDCG; more change little
 GRAM_ROWS = 20_000  # rows up to which a kernel matrix is factored whole; it then takes 3.2 GB
 
 
-class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
+class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
     """What rankers over pairs share: the linear or kernel problem over some pairs, solved and stored."""
 
+    _scaled_price: ClassVar[dict[str, float]] = {"hinge": 1000.0, "squared_hinge": 300.0, "logistic": 3000.0}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [positive()],
+        "C": PRICE,
         "loss": [StrOptions(set(LOSSES))],
+        "warm_start": ["boolean"],
         **{name: KERNEL_CONSTRAINTS[name] for name in ("approximation", "kernel", "gamma", "degree", "coef0")},
         **SIGN_CONSTRAINTS,
         **SOLVER_CONSTRAINTS,
@@ -89,11 +95,11 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         signs = self._signs(X.shape[1])
         space = self._space(X, weights, rows, ranks)
         part = X if len(rows) == X.shape[0] else X[rows]
-        return PairStatement(part, pairs, float(self.C), charge_named(self.loss), rows, space, signs)
+        return self._restate(PairStatement(part, pairs, 1.0, charge_named(self.loss), rows, space, signs))
 
     def _restate(self, statement: PairStatement) -> PairStatement:
         """The same data (and kernel) with the C and the loss that the estimator has now."""
-        return replace(statement, C=float(self.C), charge=charge_named(self.loss))
+        return replace(statement, C=self._price(lambda: statement.mean_square), charge=charge_named(self.loss))
 
     def _learn(self, statement: PairStatement, began: float, start: Point | None = None) -> Point | None:
         """Solve, store, and grade what was stored; returns what a solve of a neighbouring problem may start from.
@@ -105,11 +111,42 @@ class PairRanker(KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         self._store_weights(statement, statement.X, coef, np.arange(len(coef)))
         if statement.space is not None:
             self.n_support_ = np.array([len(self.support_)])
-        self.n_iter_ = solution.iterations
+        self.n_iter_, self.C_ = solution.iterations, statement.C
         grade = statement.grade(self.candidate(statement), solution.evidence)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)
-        return solution.point if statement.space is None else None
+        self._warn_if_weak(statement)
+        if statement.space is not None:
+            return None
+        if self.warm_start:
+            self._warm = solution.point
+        return solution.point
+
+    def _warm_start_for(self, statement: PairStatement) -> Point | None:
+        """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then."""
+        start: Point | None = getattr(self, "_warm", None) if self.warm_start and statement.space is None else None
+        return start if start is not None and len(start.coef) == statement.X.shape[1] else None
+
+    def _warn_if_weak(self, statement: PairStatement) -> None:
+        """Say so where C is too small to rank: w = 0 is as good, or every pair lies inside the margin."""
+        charge = statement.charge
+        nothing = statement.C * float(charge.value(np.array([charge.margin]))[0])  # the objective of w = 0
+        if self.certificate_.primal >= (1 - self.tol) * nothing:
+            if statement.mean_square == 0:
+                warn_collapsed("the samples of every pair have the same features")
+                return
+            found = f"no weights are better than 0 within tol={self.tol:g}"
+        elif not charge.smooth and self._all_inside(statement):
+            found = "every pair lies inside the margin, so that only means of pairs count"
+        else:
+            return
+        other = "standardise the features" if self.C == "scale" else "C='scale'"
+        cure = f"C={self.C_:g} is too small for these data; use a larger one, or {other}"
+        warnings.warn(f"{found}: {cure}", WeakPriceWarning, stacklevel=5)
+
+    def _all_inside(self, statement: PairStatement) -> bool:
+        at = statement.pairs.at(statement.scores(self.candidate(statement)))
+        return at.ramp(-np.inf, statement.charge.margin).inside > 1 - 1e-9
 
 
 class SwappedPairsRanker(PairRanker):
@@ -123,9 +160,11 @@ class SwappedPairsRanker(PairRanker):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Price of the mean pair, so that it means the same for every number of samples. `hullrank.problem.pairs` has the
-        functions that convert the C of the paper, of svm_rank and of liblinear.
+    C : float or "scale", default="scale"
+        Price of the mean pair, so that it means the same for every number of samples. "scale" is 1000 (squared hinge
+        300, logistic 3000) divided by the mean squared distance of the samples of a pair, in the kernel's space: it
+        ranks X * 1000 as it ranks X, and on 21 data sets hardly any other price swaps fewer pairs (docs/defaults.md).
+        `hullrank.problem.pairs` has the functions that convert the C of the paper, of svm_rank and of liblinear.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
         How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     query_weight : {"pairs", "equal"}, default="pairs"
@@ -137,6 +176,9 @@ class SwappedPairsRanker(PairRanker):
         "ndcg" weighs every pair by what its swap would cost in NDCG at the scores of the round before (LambdaRank's
         weights), so that the top of a list counts most; four rounds, each a convex problem with its certificate, the
         first with equal queries. For grades, best with queries.
+    warm_start : bool, default=False
+        Start from the weights of the last fit (another C, other rows). With a kernel every fit starts from zero, which
+        is faster.
     approximation : int or "nystroem", default=None
         Number of samples (pivots of the kernel matrix) that span the solution; "nystroem" is 1000. The certificate then
         holds for the approximated kernel. None is exact, with a kernel for up to 20,000 samples.
@@ -160,6 +202,8 @@ class SwappedPairsRanker(PairRanker):
     ----------
     coef_ : ndarray of shape (n_features,)
         Weights of the linear score.
+    C_ : float
+        The price that was used.
     support_, support_vectors_, dual_coef_, n_support_
         The samples that span a kernel solution: their numbers, rows, coefficients (as one row) and how many they are.
     weighting_scores_ : ndarray of shape (n_samples,)
@@ -197,12 +241,13 @@ class SwappedPairsRanker(PairRanker):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float | str = "scale",
         *,
         loss: str = "hinge",
         query_weight: str = "pairs",
         pair_weight: str | None = None,
         monotonic_cst: Any = None,
+        warm_start: bool = False,
         approximation: int | str | None = None,
         kernel: Any = "linear",
         gamma: Any = "scale",
@@ -217,6 +262,7 @@ class SwappedPairsRanker(PairRanker):
         self.query_weight = query_weight
         self.pair_weight = pair_weight
         self.monotonic_cst = monotonic_cst
+        self.warm_start = warm_start
         self.approximation = approximation
         self.kernel = kernel
         self.gamma = gamma
@@ -259,7 +305,9 @@ class SwappedPairsRanker(PairRanker):
                 raise HullrankError("pairs name rows by their numbers, which blocks do not have; pass X as one array")
             return self._fit_blocks(ReadBlocks(X), X, began)
         given = {"sample_weight": sample_weight, "qid": qid, "pairs": pairs}
-        start = self._learn(self.state(X, y, **given), began)
+        statement = self.state(X, y, **given)
+        warn_of_scales(self, statement.X)
+        start = self._learn(statement, began, self._warm_start_for(statement))
         for _ in range(_ROUNDS if self.pair_weight == "ndcg" else 0):
             self.weighting_scores_ = self.score_samples(X)
             start = self._learn(self.state(X, y, **given), began, start)
@@ -283,7 +331,8 @@ class SwappedPairsRanker(PairRanker):
             self._learn(self.state(X, y, sample_weight=weights, qid=qid), began)
             self.certificate_ = replace(self.certificate_, passes=blocks.passes)
             return self
-        statement = state_in_blocks(rows, found, float(self.C), charge_named(self.loss), self.query_weight)
+        self.C_ = self._price(lambda: self.state(X, y, sample_weight=weights, qid=qid).mean_square)
+        statement = state_in_blocks(rows, found, self.C_, charge_named(self.loss), self.query_weight)
         solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))
         self.coef_, self.n_iter_ = solution.point.coef, solution.iterations
         grade = statement.grade(Point(self.coef_), solution.evidence)
@@ -362,19 +411,21 @@ class SampledPairsRanker(PairRanker):
     ----------
     pairs_per_sample : int, default=5
         Pairs to draw for every sample.
-    C : float, default=1.0
-        Price of the mean pair.
+    C : float or "scale", default="scale"
+        Price of the mean pair, as for `SwappedPairsRanker`.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
         How a pair within the margin is charged; "logistic" charges log(1 + exp(-(s_i - s_j))), without a margin.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
-    monotonic_cst, approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
+    monotonic_cst, warm_start, approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
         As for `SwappedPairsRanker`.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
         Weights of the linear score.
+    C_ : float
+        The price that was used.
     support_, support_vectors_, dual_coef_, n_support_, gamma_
         As for `SwappedPairsRanker`; kernels only.
     n_iter_ : int
@@ -409,10 +460,11 @@ class SampledPairsRanker(PairRanker):
         self,
         pairs_per_sample: int = 5,
         *,
-        C: float = 1.0,
+        C: float | str = "scale",
         loss: str = "hinge",
         random_state: Any = None,
         monotonic_cst: Any = None,
+        warm_start: bool = False,
         approximation: int | str | None = None,
         kernel: Any = "linear",
         gamma: Any = "scale",
@@ -427,6 +479,7 @@ class SampledPairsRanker(PairRanker):
         self.loss = loss
         self.random_state = random_state
         self.monotonic_cst = monotonic_cst
+        self.warm_start = warm_start
         self.approximation = approximation
         self.kernel = kernel
         self.gamma = gamma
@@ -455,7 +508,9 @@ class SampledPairsRanker(PairRanker):
         began = perf_counter()
         fixed = isinstance(self.random_state, Integral)
         self.seed_ = int(self.random_state if fixed else check_random_state(self.random_state).randint(2**31 - 1))
-        self._learn(self.state(X, y, qid=qid), began)
+        statement = self.state(X, y, qid=qid)
+        warn_of_scales(self, statement.X)
+        self._learn(statement, began, self._warm_start_for(statement))
         return self
 
     def state(self, X: Any, y: Any, *, qid: Any = None) -> PairStatement:

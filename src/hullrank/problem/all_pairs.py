@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
 from hullrank.problem.charges import Charge
-from hullrank.problem.pair_sets import EPSILON, Floats, Ints, ListedPairs, PairsAt, Ramp, Smooth
+from hullrank.problem.pair_sets import EPSILON, Floats, Ints, ListedPairs, PairsAt, Ramp, Smooth, row_products
 
 if TYPE_CHECKING:
     from hullrank.problem.separated_pairs import SeparatedPairs
@@ -80,6 +80,16 @@ class AllPairs:
         kept, pairs = comparable(self.rank[rows], self.query[rows], self.weights[rows])
         return (rows[kept], pairs) if pairs is not None else None
 
+    def mean_square(self, X: Any) -> float:
+        """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight.
+
+        All pairs of a group of rows sum to (sum a)(sum a |x|^2) - |sum a x|^2; a query's pairs are those of all its
+        rows less those of equal rank.
+        """
+        first = np.cumsum(self.n_ranks) - self.n_ranks
+        within = _group_square(X, self.weights, first[self.query] + self.rank)
+        return max(_group_square(X, self.weights, self.query) - within, 0.0)
+
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
         order, first, _ = self.by_rank
@@ -110,6 +120,14 @@ class AllPairs:
         first = np.flatnonzero(np.r_[True, (rank[1:] != rank[:-1]) | (query[1:] != query[:-1])])
         size = np.diff(np.r_[first, len(order)])
         return order, np.repeat(first, size), np.repeat(size, size)
+
+
+def _group_square(X: Any, weights: Floats, group: Ints) -> float:
+    """Sum over all pairs of rows of one group of the product of their weights and their squared distance."""
+    totals = np.bincount(group, weights)
+    members = sp.csr_array((weights, (group, np.arange(len(group)))), shape=(len(totals), len(group)))
+    sums = members @ X
+    return float((weights * totals[group]) @ row_products(X, X)) - float(row_products(sums, sums).sum())
 
 
 def pairs_per_query(rank: Ints, query: Ints, n_ranks: Ints, weights: NDArray[np.generic]) -> NDArray[np.generic]:

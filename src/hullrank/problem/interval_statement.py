@@ -232,6 +232,8 @@ class IntervalStatement:
                 return 0.0
             pull = self._rows.adjoint(coef)
             return self.problem.penalty.dual_of(pull if self.signs is None else self.signs.nearest(pull))
+        if self.problem.homogeneous and self.space.is_point:
+            return 0.0
         return self.space.dual_penalty(self.problem.penalty, self._by_sample(coef), point.coef, s)
 
     def _by_sample(self, coef: Floats) -> Floats:

@@ -47,6 +47,10 @@ class JoinedPairs:
         moved = tuple(part._replace(rows=np.searchsorted(rows, part.rows)) for part in parts)
         return rows, JoinedPairs(moved, len(rows))
 
+    def mean_square(self, X: Any) -> float:
+        """The mean squared distance of the pairs' rows, each pair by its weight."""
+        return float(sum(part.share * part.pairs.mean_square(X[part.rows]) for part in self.parts))
+
 
 class _JoinedAt:
     def __init__(self, joined: JoinedPairs, at: list[PairsAt]) -> None:

@@ -10,15 +10,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.intervals import Penalty
-from hullrank.problem.kernel_factor import KernelFactor, factor_kernel
+from hullrank.problem.kernel_factor import KernelFactor, factor_kernel, is_definite
 from hullrank.problem.kernels import Gram
+from hullrank.problem.rows import beyond_rounding, mean_square
 
 Floats = NDArray[np.float64]
-_SOME = 300  # samples by which the spread of all is measured
+_SOME = 300  # samples by which the spread of all is measured where its size will do
+_MANY = 2000  # the same where a parameter follows from it
 MOST_PRODUCTS = 4e8  # kernel values up to which the remainder of an approximation is computed exactly
 
 
@@ -43,6 +46,11 @@ class KernelSpace:
     def factor(self) -> KernelFactor:
         """K = L L' (+ a remainder where the rank is limited)."""
         return factor_kernel(self.gram, self.rank)
+
+    @cached_property
+    def is_definite(self) -> bool:
+        """Whether the kernel has no negative eigenvalue on (some of) the samples."""
+        return is_definite(self.gram)
 
     @cached_property
     def coordinates(self) -> Floats:
@@ -119,16 +127,34 @@ class KernelSpace:
         return self.gram.diagonal()
 
     @cached_property
+    def is_point(self) -> bool:
+        """Whether all samples are one and the same row."""
+        X = self.gram.X
+        if sp.issparse(X):
+            return bool((X.max(axis=0) - X.min(axis=0)).count_nonzero() == 0)
+        return bool((X[:1, : 1 if self.gram.kernel == "precomputed" else None] == X).all())
+
+    @cached_property
     def typical_length(self) -> float:
         """Root of the mean squared distance of the samples from their mean, in the kernel's space, by some of them."""
-        some = (
-            np.argsort(self.gram.hashes(), kind="stable")[:_SOME]
-            if len(self.gram) > _SOME
-            else np.arange(len(self.gram))
-        )
-        part = self.gram.take(some)
-        mean = float(part.times(np.full(len(some), 1 / len(some))).mean())
-        return float(np.sqrt(max(float(part.diagonal().mean()) - mean, 0.0)))
+        return float(np.sqrt(self._mean_square(np.ones(len(self.gram)), _SOME)))
+
+    def mean_square(self, weights: Floats) -> float:
+        """Mean squared distance of the coordinates from their mean, by up to 2000 samples that do not depend on order.
+
+        Of the rows of the kernel matrix under the coefficient norm, else in the kernel's space.
+        """
+        if not self.coefficient_norm:
+            return self._mean_square(weights, _MANY)
+        return mean_square(self.coordinates, weights)
+
+    def _mean_square(self, weights: Floats, most: int) -> float:
+        m = len(self.gram)
+        some = np.arange(m) if m <= most else np.argsort(self.gram.hashes(), kind="stable")[:most]
+        part, shares = self.gram.take(some), weights[some] / weights[some].sum()
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = float(shares @ part.diagonal())
+            return beyond_rounding(size - float(shares @ part.times(shares)), size)
 
     def remainder(self, penalty: Penalty, beta: Floats) -> float:
         """How much lower the dual objective may lie for the kernel K itself than for L L'.

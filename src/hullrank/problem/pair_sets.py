@@ -85,6 +85,16 @@ class Pairs(Protocol):
     def sample(self, size: int, seed: int) -> tuple[Ints, Any] | None:
         """About ``size`` random rows and the set of pairs among them; None where all pairs had better be used."""
 
+    def mean_square(self, X: Any) -> float:
+        """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight."""
+
+
+def row_products(X: Any, Y: Any) -> Floats:
+    """The products x_i.y_i of the rows of two matrices, dense or sparse."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(Y).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, Y)
+
 
 @dataclass(frozen=True)
 class ListedPairs:
@@ -106,6 +116,13 @@ class ListedPairs:
 
     def sample(self, size: int, seed: int) -> None:
         """Listed pairs are few enough to be used all."""
+
+    def mean_square(self, X: Any) -> float:
+        """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight."""
+        shape = self.n_rows, self.n_rows
+        beside = sp.csr_array((self.weights, (self.hi, self.lo)), shape=shape) @ X
+        total = np.bincount(self.hi, self.weights, self.n_rows) + np.bincount(self.lo, self.weights, self.n_rows)
+        return max(float(total @ row_products(X, X)) - 2 * float(row_products(X, beside).sum()), 0.0)
 
     def by_sample(self, values: Floats) -> Floats:
         """Sum values of pairs by sample: added for the lower sample, subtracted for the higher."""

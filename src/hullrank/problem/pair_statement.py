@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.problem.certificate import EPSILON
@@ -13,7 +14,7 @@ from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.pair_sets import Floats, ListedPairs, Pairs
 from hullrank.problem.pairs import PairCharge, PairProblem
-from hullrank.problem.rows import ArrayRows, centred_rows, columns_of
+from hullrank.problem.rows import ArrayRows, beyond_rounding, centred_rows, columns_of
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point
 
@@ -71,6 +72,16 @@ class PairStatement:
         if self._view.is_far_off:
             rows = ArrayRows(np.ascontiguousarray(self.X - self._view.mean))
         return PairProblem(rows, self.pairs, self.C, self.charge)
+
+    @cached_property
+    def mean_square(self) -> float:
+        """The mean squared distance of the samples of a pair, in the kernel's space where there is one."""
+        X, size = self.problem.rows.X, 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not sp.issparse(X):
+                mean = X.mean(axis=0)
+                X, size = X - mean, EPSILON * float(mean @ mean)  # differences do not care, rounding errors do
+            return beyond_rounding(self.pairs.mean_square(X), size)
 
     def scores(self, point: Point) -> Floats:
         """The samples' scores as the model predicts them."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
+EPSILON = float(np.finfo(np.float64).eps)
 ENOUGH = 500_000  # numbers from which mean and scale are measured
 FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyond which rows are centred in a copy
 BLOCK = 32768  # numbers in a block of rows that stays in cache
@@ -272,6 +273,24 @@ class GroupSums:
         if rows.mean is not None:
             sums -= np.outer(members.sum(axis=1), rows.mean)
         return sums / rows.scale if rows.scale != 1.0 else sums
+
+
+def mean_square(X: Any, weights: Floats) -> float:
+    """Mean squared distance of the rows of X from their mean, each by its weight; 0 where that is but rounding."""
+    shares = weights / weights.sum()
+    mean = np.asarray(shares @ X).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sp.issparse(X):
+            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+            total = float(shares @ squares)
+            return beyond_rounding(total - float(mean @ mean), total)
+        apart = X - mean
+        return beyond_rounding(float(shares @ np.einsum("ij,ij->i", apart, apart)), EPSILON * float(mean @ mean))
+
+
+def beyond_rounding(value: float, size: float) -> float:
+    """A value that is left of terms of the given size, or 0 where it is not larger than what rounding leaves."""
+    return 0.0 if value <= 64 * EPSILON * size else value
 
 
 def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRows:

@@ -11,7 +11,6 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.kernel_space import KernelSpace
-from hullrank.problem.kernels import Gram
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._smo_state import indefinite
 from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
@@ -19,8 +18,6 @@ from hullrank.solvers.intervals import solve_intervals
 from hullrank.solvers.smo import MOST_THRESHOLDS, solve_by_smo
 
 Floats = NDArray[np.float64]
-_DEFINITE = ("linear", "rbf", "laplacian")
-_PROBE = 1500  # samples whose kernel matrix is tested for negative eigenvalues
 _LAST_RESORT = 2000  # samples up to which the factored problem is tried where sequential steps end without success
 _FLOAT32_LIMIT = 1e-9  # gaps below which choosing rows by float32 residuals is too coarse
 _FAIR_CHANCE = 50  # iterations below which the user has asked for an early end
@@ -36,7 +33,7 @@ def solve_kernel_intervals(
     space = statement.space
     assert space is not None
     if not space.coefficient_norm:
-        check_definite(space.gram)
+        check_definite(space)
     solvers = able("kernel intervals", statement)
     chosen = solvers[0] if solver == "auto" else REGISTRY[solver]
     if chosen is not solvers[-1] and options.tol < _FLOAT32_LIMIT and len(space.gram) <= _LAST_RESORT:
@@ -91,16 +88,9 @@ def _twin(problem: IntervalProblem) -> IntervalProblem:
     return replace(problem, penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
 
 
-def check_definite(gram: Gram) -> None:
-    """Refuse a kernel that has a negative eigenvalue on (up to 1500 of) the samples; a principal part proves it."""
-    poly = gram.kernel == "poly" and gram.coef0 >= 0 and gram.degree == int(gram.degree)
-    if poly or gram.kernel in _DEFINITE:
-        return
-    probe = gram.take(np.arange(0, len(gram), -(-len(gram) // _PROBE)))
-    K = np.empty((len(probe), len(probe)))
-    probe.blocks(np.float64).fill(None, K)
-    values = np.linalg.eigvalsh(K)
-    if values[0] < -1e-6 * max(values[-1], 0.0):
+def check_definite(space: KernelSpace) -> None:
+    """Refuse a kernel that has a negative eigenvalue on (some of) the samples."""
+    if not space.is_definite:
         raise indefinite()
 
 

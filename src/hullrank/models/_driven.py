@@ -1,0 +1,101 @@
+"""What nu margin and sum of margins share: the range in which a linear term gives a ranking, and a place in it.
+
+The linear term's size, the drive, is nu times the weight of all rows, or 1 / C. Up to a smallest drive w = 0 is
+optimal, beyond a largest one the problem is unbounded (see `hullrank.solvers.parameter_range`).
+"""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from hullrank._sklearn import Interval
+from hullrank.data import Samples
+from hullrank.exceptions import HullrankError
+from hullrank.models.margins import MarginClassifier
+from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.intervals import IntervalProblem, nu_row_weight
+from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.rows import mean_square
+from hullrank.problem.statement import Solution
+from hullrank.solvers.parameter_range import collapse_drive, unbounded_drive
+
+FRACTION: list[Any] = [Interval(Real, 0, 1, closed="both"), None]
+_DEFAULT = 0.5  # of the workable range
+_ENDS = 0.01  # of the workable range: the ends themselves have no ranking, or no unique one
+
+
+class DrivenMarginClassifier(MarginClassifier):
+    """A classifier whose parameter may be given as a fraction of the range in which it works.
+
+    Subclasses say which problem (``_unit_problem``: drive 1, price of slack 1).
+    """
+
+    fraction: float | None
+    class_weight: Any
+
+    def _unit_problem(self, n_classes: int) -> IntervalProblem:
+        raise NotImplementedError
+
+    def _check_fraction(self, name: str) -> None:
+        if self.fraction is not None and getattr(self, name) != "auto":
+            raise HullrankError(
+                f"{name}={getattr(self, name):g} and fraction={self.fraction:g} both choose {name}; leave one out"
+            )
+
+    def _drive(self, samples: Samples, space: KernelSpace | None) -> float:
+        """The drive at ``fraction`` of the workable range; where that is empty, one at which w = 0 is optimal."""
+        low, high = self._range(samples, space)
+        if not is_workable(low, high):
+            return high / 2
+        part = _DEFAULT if self.fraction is None else float(self.fraction)
+        return low + (_ENDS + (1 - 2 * _ENDS) * part) * (high - low)
+
+    def _range(self, samples: Samples, space: KernelSpace | None) -> tuple[float, float]:
+        """Where the ranking begins, and the largest feasible drive."""
+        features, high = self._few_coordinates(samples, space), self._unbounded(samples)
+        signs, unit = self._signs(samples.X.shape[1]), self._unit_problem(samples.n_classes)
+        low = collapse_drive(unit, features, signs) if features is not None else 0.0
+        return min(low, high), high
+
+    def _unbounded(self, samples: Samples) -> float:
+        return unbounded_drive(self._unit_problem(samples.n_classes), samples)
+
+    def _cure(self, span: str, name: str, samples: Samples, *, workable: bool) -> str:
+        """What to do instead: the range that works, or something else where there is none."""
+        if workable:
+            return f"use {span}, or {name}='auto' with a fraction"
+        return f"no other value gives a ranking of them either; {self._way_out(samples)}"
+
+    def _way_out(self, samples: Samples) -> str:
+        if self.kernel != "precomputed" and mean_square(samples.X, samples.weights) == 0:
+            return "all samples have the same features"
+        weights = "class_weight='balanced', " if self.class_weight is None else ""
+        kernel = "a kernel" if self.kernel == "linear" else "another kernel"
+        return f"use {weights}{kernel}, or FixedMarginClassifier"
+
+    def _store(self, statement: IntervalStatement, solution: Solution) -> None:
+        """As all do; where every score is the same, thresholds move by a digit, so that the median is predicted."""
+        super()._store(statement, solution)
+        scores = statement.scores(solution.point) if solution.scores is None else solution.scores
+        if np.ptp(scores) > 0 or np.any(self.thresholds_ != scores[0]):
+            return
+        share = np.cumsum(np.bincount(statement.samples.codes, statement.samples.weights))
+        median = int(np.searchsorted(share, share[-1] / 2))
+        below = np.nextafter(scores[0], -np.inf)
+        self.thresholds_[:median] = below
+
+
+def is_workable(low: float, high: float) -> bool:
+    """Whether there is room between the ends of a range, beyond the digits of a linear program."""
+    return low < high * (1 - 1e-6)
+
+
+def where(space: KernelSpace | None) -> str:
+    """In which functions, if these are restricted."""
+    return f", where {space.span}" if space is not None and space.is_approximate else ""
+
+
+def row_weight(samples: Samples) -> float:
+    """N of the nu margin for the weights of these samples."""
+    return nu_row_weight(np.bincount(samples.codes, samples.weights, samples.n_classes))
