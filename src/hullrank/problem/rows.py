@@ -284,8 +284,11 @@ def mean_square(X: Any, weights: Floats) -> float:
             squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
             total = float(shares @ squares)
             return beyond_rounding(total - float(mean @ mean), total)
-        apart = X - mean
-        return beyond_rounding(float(shares @ np.einsum("ij,ij->i", apart, apart)), EPSILON * float(mean @ mean))
+        square, step = 0.0, max(256, BLOCK // max(X.shape[1], 1))
+        for low in range(0, len(shares), step):
+            apart = X[low : low + step] - mean
+            square += float(shares[low : low + step] @ np.einsum("ij,ij->i", apart, apart))
+        return beyond_rounding(square, EPSILON * float(mean @ mean))
 
 
 def beyond_rounding(value: float, size: float) -> float:
