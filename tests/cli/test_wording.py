@@ -118,9 +118,10 @@ class TestPlaces:
 
     @pytest.mark.parametrize("command", ["fit", "rank", "report", "export", "demo"])
     def test_a_missing_folder_is_found_before_anything_is_read(self, run_here, tmp_path, command):
-        nowhere, out = tmp_path / "nowhere.csv", tmp_path / "no" / "such" / "file"
+        junk, out = tmp_path / "junk.csv", tmp_path / "no" / "such" / "file"
+        junk.write_bytes(b"\0")
         option = {"export": ("--onnx", out)}.get(command, ("-o", out) if command != "demo" else ("--out", out))
-        files = {"fit": (nowhere,), "demo": (), "export": (nowhere,)}.get(command, (nowhere, nowhere))
+        files = {"fit": (junk,), "demo": (), "export": (junk,)}.get(command, (junk, junk))
         done = run_here(command, *files, *option)
         assert done.code == 1
         assert "there is no folder" in done.err

@@ -1,5 +1,6 @@
 """The options that several commands share. What completes them is imported when the tab key is pressed."""
 
+from glob import has_magic
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,7 +33,7 @@ def _settings(incomplete: str) -> list[str]:
 
 def _is_there(context: typer.Context, path: Path | None) -> Path | None:
     """Ask for the file before any library is loaded that reads it, so that a wrong name is answered at once."""
-    if path is not None and str(path) != "-" and not context.resilient_parsing:
+    if path is not None and str(path) != "-" and not has_magic(str(path)) and not context.resilient_parsing:
         path.stat()
     return path
 
