@@ -42,8 +42,8 @@ class Blocks:
     >>> blocks = Blocks.from_arrays(X, y, block_rows=1000)
     >>> len(blocks)
     3
-    >>> FixedMarginClassifier().fit(blocks).certificate_.status
-    'converged'
+    >>> print(FixedMarginClassifier().fit(blocks).certificate_.status)
+    converged
     """
 
     def __init__(
