@@ -25,6 +25,7 @@ from hullrank.exceptions import HullrankError
 from hullrank.metrics import get_scorer, swapped_pairs
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=3)
+EXACT = FixedMarginClassifier(tol=1e-9)  # so that no sample near a threshold changes sides
 TIGHT = {"tol": 1e-12}
 
 
@@ -82,8 +83,8 @@ def test_the_choice_is_that_of_a_cold_search(grades, single, searching):
 def test_ranks_are_those_of_a_cold_search(grades):
     X, y = grades
     Cs = np.geomspace(1e-3, 10, 5)
-    cold = GridSearchCV(FixedMarginClassifier(), {"C": Cs}, cv=FOLDS).fit(X, y)
-    warm = FixedMarginClassifierCV(Cs, cv=FOLDS).fit(X, y)
+    cold = GridSearchCV(EXACT, {"C": Cs}, cv=FOLDS).fit(X, y)
+    warm = FixedMarginClassifierCV(Cs, estimator=EXACT, cv=FOLDS).fit(X, y)
     np.testing.assert_array_equal(warm.cv_results_["rank_test_score"], cold.cv_results_["rank_test_score"])
 
 
@@ -91,8 +92,8 @@ def test_scoring_by_name_and_function(grades):
     X, y = grades
     error = make_scorer(mean_absolute_error, greater_is_better=False)
     for scoring in ("neg_mean_absolute_error", error, "mean_absolute_rank_error"):
-        search = FixedMarginClassifierCV([0.01, 1], cv=FOLDS, scoring=scoring).fit(X, y)
-        cold = GridSearchCV(FixedMarginClassifier(), {"C": [0.01, 1]}, cv=FOLDS, scoring=error).fit(X, y)
+        search = FixedMarginClassifierCV([0.01, 1], estimator=EXACT, cv=FOLDS, scoring=scoring).fit(X, y)
+        cold = GridSearchCV(EXACT, {"C": [0.01, 1]}, cv=FOLDS, scoring=error).fit(X, y)
         assert search.best_score_ == pytest.approx(cold.best_score_)
     with pytest.raises(HullrankError, match="one number"):
         FixedMarginClassifierCV([1], scoring=lambda model, X, y: {"a": 1}).fit(X, y)
@@ -150,16 +151,16 @@ def test_sorted_rows_of_a_ranker_are_dealt_by_class():
 def test_frames_sparse_rows_kernels_given_and_pickles(grades):
     X, y = grades
     names = np.array(["poor", "fair", "good", "best"])
-    expected = FixedMarginClassifierCV([0.01, 1], cv=FOLDS).fit(X, y)
+    expected = FixedMarginClassifierCV([0.01, 1], estimator=EXACT, cv=FOLDS).fit(X, y)
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
     labels = pd.Series(pd.Categorical(names[y], categories=list(names), ordered=True))
-    framed = FixedMarginClassifierCV([0.01, 1], cv=FOLDS).fit(frame, labels)
+    framed = FixedMarginClassifierCV([0.01, 1], estimator=EXACT, cv=FOLDS).fit(frame, labels)
     assert framed.classes_.tolist() == names.tolist()
     assert framed.feature_names_in_[0] == "x0"
     np.testing.assert_array_equal(framed.predict(frame), names[expected.predict(X)])
-    sparse = FixedMarginClassifierCV([0.01, 1], cv=FOLDS).fit(sp.csr_array(X), y)
+    sparse = FixedMarginClassifierCV([0.01, 1], estimator=EXACT, cv=FOLDS).fit(sp.csr_array(X), y)
     assert sparse.best_score_ == pytest.approx(expected.best_score_)
-    given = FixedMarginClassifier(kernel="precomputed")
+    given = FixedMarginClassifier(kernel="precomputed", tol=1e-9)
     gram = FixedMarginClassifierCV([0.01, 1], estimator=given, cv=FOLDS).fit(X @ X.T, y)
     assert gram.best_score_ == pytest.approx(expected.best_score_)
     again = pickle.loads(pickle.dumps(expected))

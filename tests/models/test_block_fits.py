@@ -125,8 +125,8 @@ def test_sparse_blocks():
     S = sp.random_array((6000, 12), density=0.3, rng=rng, format="csr")
     y = np.digitize(S @ rng.normal(size=12) + 0.3 * rng.normal(size=6000), [-0.5, 0.5])
     for loss in ("hinge", "squared_hinge", "logistic"):
-        model = FixedMarginClassifier(loss=loss)
-        agree(FixedMarginClassifier(loss=loss).fit(Source(S, y, EVEN)), model.fit(S, y))
+        model = FixedMarginClassifier(1.0, loss=loss)
+        agree(FixedMarginClassifier(1.0, loss=loss).fit(Source(S, y, EVEN)), model.fit(S, y))
 
 
 @pytest.mark.usefixtures("little_room")

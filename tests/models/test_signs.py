@@ -16,6 +16,7 @@ from hullrank import (
     SwappedPairsRanker,
 )
 from hullrank.exceptions import HullrankError, NotSeparableError
+from hullrank.models._driven import row_weight
 
 CHAIN = [(0, 1), (1, 2)]
 
@@ -58,9 +59,12 @@ CASES = {
         ConvexHullRanker, {"penalty": "l1", "loss": "hinge"},
         lambda X, y, C, s: conic.hull(X, y, CHAIN, C, intervals="proper", l1=True, loss="hinge", signs=s),
     ),
-    "fixed": (FixedMarginClassifier, {}, lambda X, y, C, s: conic.fixed_margin(X, y, C, signs=s)),
+    "fixed": (
+        FixedMarginClassifier, {"loss": "hinge", "thresholds": "immediate"},
+        lambda X, y, C, s: conic.fixed_margin(X, y, C, signs=s),
+    ),
     "fixed squared": (
-        FixedMarginClassifier, {"loss": "squared_hinge"},
+        FixedMarginClassifier, {"loss": "squared_hinge", "thresholds": "immediate"},
         lambda X, y, C, s: conic.fixed_margin(X, y, C, loss="squared_hinge", signs=s),
     ),
     "fixed all, logistic": (
@@ -99,7 +103,7 @@ def test_driven_margins_with_signs_are_those_of_a_conic_solver(seed):
     assert allowed(nu, signs)
     assert nu.certificate_.status == "converged"
     assert nu.certificate_.primal == pytest.approx(conic.nu_margin(X, y, nu.nu_, signs=signs), rel=3e-6, abs=1e-9)
-    total = SumOfMarginsClassifier(monotonic_cst=signs).fit(X, y)
+    total = SumOfMarginsClassifier(class_weight=None, monotonic_cst=signs).fit(X, y)
     assert allowed(total, signs)
     assert total.certificate_.status == "converged"
     truth = conic.sum_of_margins(X, y, total.C_, signs=signs)
@@ -111,8 +115,9 @@ def test_the_range_of_nu_is_that_of_the_signed_problem():
     X, y, signs = graded(1, noise=0.5)
     model = NuMarginClassifier(monotonic_cst=signs)
     statement = model.state(X, y)
-    low, high = model._range(statement.samples, None)
-    unsigned = NuMarginClassifier()._range(statement.samples, None)[0]
+    rows = row_weight(statement.samples)
+    low, high = (drive / rows for drive in model._range(statement.samples, None))
+    unsigned = NuMarginClassifier()._range(statement.samples, None)[0] / rows
     assert unsigned < low < high
     assert conic.nu_margin(X, y, low - 0.01 * (high - low), signs=signs) > -1e-9
     assert conic.nu_margin(X, y, low + 0.05 * (high - low), signs=signs) < -1e-6

@@ -101,7 +101,7 @@ def test_weights_that_l1_leaves_out_are_exactly_zero():
 
 def test_two_classes_are_those_of_svc():
     A, target = text_like(700, 3500, 2, entries=12)
-    ours = FixedMarginClassifier(C=0.3, tol=1e-9).fit(A, target)
+    ours = FixedMarginClassifier(C=0.3, loss="hinge", tol=1e-9).fit(A, target)
     theirs = SVC(kernel="linear", C=0.3, tol=1e-9).fit(A, target)
     assert ours.certificate_.solver == NAME
     np.testing.assert_allclose(ours.coef_, theirs.coef_.toarray().ravel(), atol=1e-4)

@@ -105,7 +105,7 @@ def test_a_live_program_changes_bounds_rows_and_basis():
     assert live.solve().objective == pytest.approx(-2.0)
     live.add_rows(np.array([[1.0, 1.0], [1.0, 0.0]]), np.full(2, -np.inf), np.array([1.5, 0.25]))
     assert live.solve().objective == pytest.approx(-1.25)
-    basis = live.basis()
+    basis = live.basis(np.arange(2))
     live.set_bounds(np.zeros(2), np.array([1.0, 0.5]))
     assert live.solve().objective == pytest.approx(-0.75)
     live.add_rows(np.array([[0.0, 1.0]]), np.array([-np.inf]), np.array([0.25]))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hullrank.data import Samples, check_queries
 from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import HullrankError, LabelError
+from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting
 from hullrank.models.intervals import IntervalEstimator
 from hullrank.order import OrderGraph
@@ -53,6 +54,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
             return self._fit_blocks(ReadBlocks(X), X, began)
         more = {} if groups is None else {"groups": groups}  # subclasses may state problems without groups
         statement = self.state(X, y, sample_weight=sample_weight, **more)
+        warn_of_scales(self, statement.samples.X)
         self._learn(statement, began, self._warm_start_for(statement))
         return self
 

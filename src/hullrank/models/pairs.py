@@ -323,15 +323,15 @@ class SwappedPairsRanker(PairRanker):
         rows = blocks.map(checked_block)
         found = rows.sum(first_look, len(source), memory)
         check_look(found)
+        X, y, weights, qid = sample_of(found)
+        sample = self.state(X, y, sample_weight=weights, qid=qid)
         if names is not None:
             self.feature_names_in_ = names
-        self.n_features_in_ = found["widths"][0]
-        X, y, weights, qid = sample_of(found)
         if len(y) == found["rows"]:
-            self._learn(self.state(X, y, sample_weight=weights, qid=qid), began)
+            self._learn(sample, began)
             self.certificate_ = replace(self.certificate_, passes=blocks.passes)
             return self
-        self.C_ = self._price(lambda: self.state(X, y, sample_weight=weights, qid=qid).mean_square)
+        self.C_ = self._price(lambda: sample.mean_square)
         statement = state_in_blocks(rows, found, self.C_, charge_named(self.loss), self.query_weight)
         solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))
         self.coef_, self.n_iter_ = solution.point.coef, solution.iterations
