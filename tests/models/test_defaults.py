@@ -157,7 +157,9 @@ def test_any_fraction_is_legal_on_any_data(model, case, seed, fraction, kernel, 
         warnings.simplefilter("ignore", CollapsedRankingWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = model(fraction=fraction, kernel=kernel, class_weight=class_weight).fit(X, y)
-    assert fitted.certificate_.relative_gap <= 1e-4
+    certificate = fitted.certificate_
+    # At the end of the range w vanishes, and an objective of 1e-16 has few digits of its own.
+    assert certificate.relative_gap <= 1e-4 or (certificate.status == "precision" and abs(certificate.primal) < 1e-12)
     assert set(fitted.predict(X)) <= set(y.tolist())
 
 
@@ -230,3 +232,18 @@ def test_a_collapse_names_a_cure_that_holds():
     for loss, cure in (("hinge", "use loss='squared_hinge', a kernel"), ("squared_hinge", "use a kernel")):
         with pytest.warns(CollapsedRankingWarning, match=f"a larger C will hardly help: {cure}"):
             FixedMarginClassifier(loss=loss).fit(np.vstack([0.1 * ring, ring]), np.repeat([0, 1], 4))
+
+
+def test_thresholds_of_many_samples_are_those_of_sorted_scores(monkeypatch):
+    from hullrank.metrics import mean_absolute_rank_error
+    from hullrank.models import hull
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 3))
+    y = np.digitize(X @ [1, 2, -1] + 2 * rng.normal(size=6000), [-2, 0, 1])
+    sorted_ = ConvexHullRanker().fit(X, y)
+    monkeypatch.setattr(hull, "_MANY", 1000)
+    counted = ConvexHullRanker().fit(X, y)
+    np.testing.assert_allclose(counted.thresholds_, sorted_.thresholds_, atol=0.05)
+    errors = [mean_absolute_rank_error(y, model.predict_class(X)) for model in (sorted_, counted)]
+    assert errors[0] <= errors[1] <= errors[0] + 0.002
