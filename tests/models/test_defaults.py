@@ -158,8 +158,8 @@ def test_any_fraction_is_legal_on_any_data(model, case, seed, fraction, kernel, 
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = model(fraction=fraction, kernel=kernel, class_weight=class_weight).fit(X, y)
     certificate = fitted.certificate_
-    # At the end of the range w vanishes, and an objective of 1e-16 has few digits of its own.
-    assert certificate.relative_gap <= 1e-4 or (certificate.status == "precision" and abs(certificate.primal) < 1e-12)
+    # At the lower end of the range the ranking vanishes, and what is left of the objective may be rounding, as it says.
+    assert certificate.relative_gap <= 1e-4 or (certificate.status == "precision" and fraction < 1e-3)
     assert set(fitted.predict(X)) <= set(y.tolist())
 
 
