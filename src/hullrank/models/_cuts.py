@@ -42,7 +42,9 @@ def best_cuts(
     return best_cuts_between(levels, table.reshape(len(levels), -1), costs, relative=relative)
 
 
-def best_cuts_between(levels: Floats, table: Floats, costs: Floats, *, relative: bool) -> tuple[Floats, float]:
+def best_cuts_between(
+    levels: NDArray[Any], table: NDArray[Any], costs: Floats, *, relative: bool
+) -> tuple[Floats, float]:
     """The same for ascending levels of the score with the weight of every class there, (level, class)."""
     shares = table / table.sum()
     paid = shares @ costs
@@ -88,7 +90,7 @@ def _total(price: Floats, ends: NDArray[np.intp]) -> float:
     return float(price[np.arange(len(price)), label].sum())
 
 
-def _between(levels: Floats, ends: NDArray[np.intp]) -> Floats:
+def _between(levels: NDArray[Any], ends: NDArray[np.intp]) -> Floats:
     """The middle between the levels on both sides of a cut; infinite where one side has none."""
     padded = np.concatenate([[-np.inf], levels, [np.inf]])
     lower, upper = padded[ends], padded[ends + 1]

@@ -214,7 +214,8 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, GroupedIntervalEstimator):
         super()._store(statement, solution)
         if self.slack == "edge":
             self.edge_thresholds_ = solution.point.thresholds
-        scores = statement.scores(solution.point) if solution.scores is None else solution.scores
+        scores = solution.scores
+        assert scores is not None  # ``_learn`` sees to it
         self._anchors = _anchors(self.intervals_, statement.class_samples, scores)
         if hasattr(self, "thresholds_") and statement.grouped is None and len(self.classes_) <= _MOST_GRADES:
             self.thresholds_ = _cheapest_thresholds(scores, statement.samples)

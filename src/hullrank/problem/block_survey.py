@@ -85,7 +85,7 @@ class Survey:
     """Sums over all rows at a point: see ``survey_rows`` for those by group.
 
     ``charge`` and by how much it ``rise``s if rounding moves all scores; least and largest score; ``pull`` = sum of
-    sign * alpha * x, by group the sums of alpha (``totals``), of d (``weight``), of alpha * v (``paid``) and of d * v, of
+    sign * alpha * x, by group the sums of alpha (``totals``), of d (``weight``), of alpha * v (``paid``), of d * v, of
     alpha x (``pull_rows``, squared hinge only) and d x (``weight_rows``), H = sum of d x x'; the rows ``near`` a kink
     and their number.
     """
