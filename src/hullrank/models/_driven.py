@@ -77,8 +77,7 @@ class DrivenMarginClassifier(MarginClassifier):
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:
         """As all do; where every score is the same, thresholds move by a digit, so that the median is predicted."""
         super()._store(statement, solution)
-        scores = solution.scores
-        assert scores is not None  # ``_learn`` sees to it
+        scores = statement.scores(solution.point) if solution.scores is None else solution.scores
         if np.ptp(scores) > 0 or np.any(self.thresholds_ != scores[0]):
             return
         share = np.cumsum(np.bincount(statement.samples.codes, statement.samples.weights))
