@@ -328,10 +328,13 @@ def _cheapest_thresholds(scores: NDArray[np.float64], samples: Samples) -> NDArr
 
 
 def _anchors(intervals: NDArray[np.float64], samples: Samples, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(K, 3): every class's interval with infinite ends closed by score quantiles, and its median score."""
+    """(K, 3): every class's interval with infinite ends closed by score quantiles, and its median score.
+
+    Quantiles of large classes are those of every k-th sample.
+    """
     anchors = np.empty((len(intervals), 3))
     for c, (start, stop) in enumerate(zip(samples.starts[:-1], samples.starts[1:], strict=True)):
-        members = samples.rows[start:stop]
+        members = samples.rows[start : stop : 1 + (stop - start) // _MANY]
         low, middle, high = _quantiles(scores[members], samples.weights[members], np.array([0.05, 0.5, 0.95]))
         lower, upper = intervals[c]
         anchors[c] = (lower if np.isfinite(lower) else low, upper if np.isfinite(upper) else high, middle)

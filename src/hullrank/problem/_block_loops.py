@@ -6,13 +6,12 @@ from typing import Any
 from hullrank._jit import njit
 
 Array = Any
-FAR = 8.0  # times the usual length of a row, from which on windows do not grow with it
 STEEP = 600.0  # violations up to which exp(v), and products of some of them, are finite numbers
 
 
 @njit(error_model="numpy")
 def survey_rows(
-    X: Array, centre: Array, spread: float, codes: Array, weights: Array, s: Array, growth: Array, first: Array,
+    X: Array, centre: Array, lengths: Any, codes: Array, weights: Array, s: Array, growth: Array, first: Array,
     bundles: Array, groups: Array, charge: int, cost: float, width: float, smoothed: bool, digits: float, lines: Array,
     per_sample: Array, cross: Array, near: Array, per_group: Array, group_rows: Array,
 ) -> Any:  # fmt: skip
@@ -21,41 +20,36 @@ def survey_rows(
     Sample i of class c has the bundles first[c] <= b < first[c + 1], with the groups bundles[b] = (g, partner or -1);
     groups = (sign, offset, exp(offset)), and a slack is violated by v = max(offset - sign * s) over its one or two
     rows. Slacks with |v| < window (or two rows that are violated alike) are near their kink: near[:, k] = (i, b). The
-    window of a sample is the width, times |x - centre| / spread (at most FAR) where that is more than 1: what is wrong
-    with the weights shows in the scores of long rows. Fills
+    window of a sample is the width, times |x - centre| in units of lengths[0], between 1 and lengths[1]: what is wrong
+    with the weights shows in the scores of long rows. Kinks are ``smoothed`` over the width itself. Fills
 
         per_sample = sums of sign * alpha and of d, per_group += sums of alpha, d, alpha * v, and d * v, and
         group_rows[k, g] += sums of alpha x (lines[k] = 0) or d x (lines[k] = 1)
 
     with the multiplier alpha = cost * phi'(v) and the curvature d = cost * phi''(v), by the group that pays. Where the
     rows of X are not at hand (len(X) is 0), cross[:, i, b - first[c]] = (alpha, d) instead, negative for the partner.
-    For a hinge, near slacks are left out, or ``smoothed``: charged cost (v + window)^2 / (4 window). For a squared
-    hinge, near slacks have no d unless ``smoothed``. For the logistic charge ``growth`` is exp(s), or empty where that
+    For a hinge, near slacks are left out, or smoothed: charged cost (v + width)^2 / (4 width). For a squared
+    hinge, near slacks have no d unless smoothed. For the logistic charge ``growth`` is exp(s), or empty where that
     might overflow; a logarithm takes longer than all the rest, so the factors 1 + exp(v) of rows of equal cost are
     multiplied, as long as their product stays far below the largest number, and then share one. Returns the total
     charge, by how much it rises where every v is larger by ``digits``, and the number of near slacks.
     """
     total, rise, n_near = 0.0, 0.0, 0
+    usual, longest = lengths
     shared, product = 0.0, 1.0
     value = (0.0, 0.0)
     for i in range(len(codes)):
         c = cost * weights[i]
         pull, bend = 0.0, 0.0
         low = first[codes[i]]
-        window = width
-        if len(X) and charge != 3:
-            square = 0.0
-            for j in range(X.shape[1]):
-                square += (X[i, j] - centre[j]) ** 2
-            if square > spread * spread:
-                window *= min(sqrt(square) / spread, FAR)
+        window, measured = width, smoothed or len(X) == 0
         for b in range(low, first[codes[i] + 1]):
             g, h = bundles[b, 0], bundles[b, 1]
             v = groups[1, g] - groups[0, g] * s[i]
             side, tied = 1.0, False
             if h >= 0:
                 other = groups[1, h] - groups[0, h] * s[i]
-                tied = -window < v - other < window
+                tied = -width < v - other < width
                 if other > v:
                     v, g, side = other, h, -1.0
             alpha, d = 0.0, 0.0
@@ -78,6 +72,12 @@ def survey_rows(
                 more = max(v + digits, 0.0)
                 total += c * (paid if charge == 0 else paid * paid)
                 rise += c * (more - paid if charge == 0 else more * more - paid * paid)
+                if not measured and width <= abs(v) < longest * width:
+                    measured = True
+                    square = 0.0
+                    for j in range(X.shape[1]):
+                        square += (X[i, j] - centre[j]) ** 2
+                    window *= min(max(sqrt(square) / usual, 1.0), longest)
                 close = -window < v < window or (tied and v > 0.0)
                 if charge == 1:
                     alpha = 2.0 * c * paid

@@ -25,13 +25,14 @@ class Frame:
     """What a task has to know of the problem besides the point: small, and the same in every pass.
 
     ``mean`` is subtracted from the rows (None: 0), which changes no product but keeps its digits; ``spread`` is rms|x|
-    about it.
+    about it, and ``longest`` about the largest |x| in units of it.
     """
 
     problem: IntervalProblem
     n_classes: int
     mean: Floats | None = None
     spread: float = 1.0
+    longest: float = 1.0
 
     @cached_property
     def bundle_order(self) -> NDArray[np.intp]:
@@ -189,7 +190,7 @@ def _survey_piece(
     cross = np.empty((2, m if sparse else 0, slots))
     charge, rise, n_near = _block_loops.survey_rows(
         rows.X[:0].toarray() if sparse else rows.X, np.zeros(rows.n_features) if rows.mean is None else rows.mean,
-        frame.spread or 1.0, block.codes, block.weights, s, growth, first, bundles, groups,
+        (frame.spread or 1.0, frame.longest), block.codes, block.weights, s, growth, first, bundles, groups,
         problem.charge.code, problem.cost, window.width, not window.fetch, frame_digits(frame, point, size), lines,
         per_sample, cross, near, sums["per_group"], group_rows,
     )  # fmt: skip

@@ -32,11 +32,12 @@ from hullrank.solvers.base import Options
 from hullrank.solvers.interior_point import Iterate
 
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
+MORE_CAUTION = 1.5  # by how much the first window is wider where a pass costs more than the rows in it
 NARROWER = 8.0  # by how much a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
 NARROWER_DRIVEN = 2.0  # the same where a linear term drives thresholds apart, which only rows in the window can hold
 WIDER = 8.0  # and by how much that of the last step grows where it settled rows wrongly
-PASSES_OF_A_STEP = 10  # over the fetched rows, which solving them takes as long as,
+PASSES_OF_A_STEP = 16  # over the fetched rows, which solving them takes as long as,
 ROWS_OF_A_STEP = 2000  # and how many more rows what does not depend on their number takes as long as
 MOST_FAILURES = 3  # after so many of them all rows are near their kink
 MOST_ROUNDS = 16
@@ -118,10 +119,12 @@ class _Search:
         window = self._window(iterate, width, fetch=True, model=False)
         share = parts[-1].survey(self.units.stated(iterate), window).n_near / max(len(statement.samples.codes), 1)
         expected, m = share * statement.size.n_samples, statement.size.n_samples
+        if not statement.cheap:  # rather some more rows than another pass
+            wider = float(np.clip(statement.room / max(expected, 1.0), 1.0, MORE_CAUTION))
+            return _Round(iterate, width * wider, expected * wider)
         costly = problem.charge is Charge.HINGE or PASSES_OF_A_STEP * (expected + ROWS_OF_A_STEP) > m
-        if statement.cheap and costly and not problem.has_rho and np.isfinite(width):
-            expected = np.inf
-        return _Round(iterate, width, expected)
+        newton_first = costly and not problem.has_rho and np.isfinite(width)
+        return _Round(iterate, width, np.inf if newton_first else expected)
 
     def _settled_once(self, level: BlockStatement, iterate: Iterate, width: float) -> Iterate:
         """A Newton step on a sample with the hinge smoothed; where that has no answer, fetched rows are solved."""
