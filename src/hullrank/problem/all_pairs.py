@@ -131,13 +131,20 @@ def _group_square(X: Any, weights: Floats, group: Ints) -> float:
 
 
 def pairs_per_query(rank: Ints, query: Ints, n_ranks: Ints, weights: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Sum over the pairs of every query of the product of row weights; integer weights are summed exactly."""
+    """Sum over the pairs of every query of the product of row weights; integer weights are summed exactly.
+
+    Queries with the same number of ranks form a table whose rows are summed one by one: a running sum over all queries
+    would lose the digits of small weights beside large ones.
+    """
     first = np.cumsum(n_ranks) - n_ranks
     groups = np.zeros(int(n_ranks.sum()), dtype=weights.dtype)
     np.add.at(groups, first[query] + rank, weights)
-    groups = groups.astype(np.longdouble) if groups.dtype.kind == "f" else groups  # sums of all queries are subtracted
-    before = np.cumsum(groups) - groups
-    return np.add.reduceat(groups * (before - np.repeat(before[first], n_ranks)), first).astype(weights.dtype)
+    totals = np.empty(len(n_ranks), dtype=weights.dtype)
+    for size in np.unique(n_ranks):
+        chosen = np.flatnonzero(n_ranks == size)
+        table = groups[first[chosen][:, None] + np.arange(size)]
+        totals[chosen] = (table[:, 1:] * np.cumsum(table[:, :-1], axis=1)).sum(axis=1)
+    return totals
 
 
 def comparable(
