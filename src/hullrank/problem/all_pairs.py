@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data import pieces
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
 from hullrank.problem.charges import Charge
@@ -80,15 +81,15 @@ class AllPairs:
         kept, pairs = comparable(self.rank[rows], self.query[rows], self.weights[rows])
         return (rows[kept], pairs) if pairs is not None else None
 
-    def mean_square(self, X: Any) -> float:
+    def mean_square(self, X: Any, mean: Floats) -> float:
         """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight.
 
         All pairs of a group of rows sum to (sum a)(sum a |x|^2) - |sum a x|^2; a query's pairs are those of all its
         rows less those of equal rank.
         """
         first = np.cumsum(self.n_ranks) - self.n_ranks
-        within = _group_square(X, self.weights, first[self.query] + self.rank)
-        return max(_group_square(X, self.weights, self.query) - within, 0.0)
+        within = _group_square(X, mean, self.weights, first[self.query] + self.rank)
+        return max(_group_square(X, mean, self.weights, self.query) - within, 0.0)
 
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
@@ -122,12 +123,26 @@ class AllPairs:
         return order, np.repeat(first, size), np.repeat(size, size)
 
 
-def _group_square(X: Any, weights: Floats, group: Ints) -> float:
-    """Sum over all pairs of rows of one group of the product of their weights and their squared distance."""
+def _group_square(X: Any, mean: Floats, weights: Floats, group: Ints) -> float:
+    """Sum over all pairs of rows of one group of the product of their weights and their squared distance.
+
+    Groups of one row have no pairs.
+    """
     totals = np.bincount(group, weights)
-    members = sp.csr_array((weights, (group, np.arange(len(group)))), shape=(len(totals), len(group)))
-    sums = members @ X
-    return float((weights * totals[group]) @ row_products(X, X)) - float(row_products(sums, sums).sum())
+    if sp.issparse(X):
+        members = sp.csr_array((weights, (group, np.arange(len(group)))), shape=(len(totals), len(group)))
+        sums = members @ X
+        return float((weights * totals[group]) @ row_products(X, X)) - float(row_products(sums, sums).sum())
+    several = np.bincount(group) > 1
+    rows, number = np.flatnonzero(several[group]), np.cumsum(several) - 1
+    square, sums = 0.0, np.zeros((np.count_nonzero(several), X.shape[1]))
+    for part in pieces(len(rows), X.shape[1]):
+        some = rows[part]
+        Y, a = X[some] - mean, weights[some]
+        square += float((a * totals[group[some]]) @ row_products(Y, Y))
+        there, place = np.unique(number[group[some]], return_inverse=True)
+        sums[there] += sp.csr_array((a, (place, np.arange(len(a)))), shape=(len(there), len(a))) @ Y
+    return square - float(row_products(sums, sums).sum())
 
 
 def pairs_per_query(rank: Ints, query: Ints, n_ranks: Ints, weights: NDArray[np.generic]) -> NDArray[np.generic]:
