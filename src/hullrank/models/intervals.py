@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank.data import (
     Labels,
     Samples,
-    check_rows,
     check_target,
     check_weight_sizes,
     check_weights,
@@ -152,7 +151,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         statement : IntervalStatement
         """
         fitted = hasattr(self, "order_")
-        X = self._check_gram(check_rows(self, X, reset=not fitted, sparse=self.kernel != "precomputed"))
+        X = self._check_features(X, reset=not fitted)
         values = check_target(X, y, discrete=self._discrete and self.classes is None)
         return self._statement_of(X, y, values, check_weights(sample_weight, X))
 

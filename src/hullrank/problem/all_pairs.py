@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data import pieces
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
 from hullrank.problem.charges import Charge
@@ -96,28 +97,23 @@ class AllPairs:
         kept, pairs = comparable(self.rank[rows], self.query[rows], self.weights[rows])
         return (rows[kept], pairs) if pairs is not None else None
 
-    def mean_square(self, X: Any) -> float:
+    def mean_square(self, X: Any, mean: Floats) -> float:
         """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight.
 
         All pairs of a group of rows sum to (sum a)(sum a |x|^2) - |sum a x|^2; a query's pairs are those of all its
         rows less those of equal rank.
         """
-        partners, queries, ranks = self._group_sums(X)
-        square = float((self.weights * partners) @ row_products(X, X))
-        return max(square - float(row_products(queries, queries).sum()) + float(row_products(ranks, ranks).sum()), 0.0)
+        first = np.cumsum(self.n_ranks) - self.n_ranks
+        within = _group_square(X, mean, self.weights, first[self.query] + self.rank)
+        return max(_group_square(X, mean, self.weights, self.query) - within, 0.0)
 
     def mean_gram(self, X: Floats) -> Floats:
         """The mean of (x_i - x_j)(x_i - x_j)' over the pairs: the matrix whose trace is ``mean_square``."""
-        partners, queries, ranks = self._group_sums(X)
-        scaled = X * np.sqrt(self.weights * partners)[:, None]
-        return scaled.T @ scaled - queries.T @ queries + ranks.T @ ranks
-
-    def _group_sums(self, X: Any) -> tuple[Floats, Any, Any]:
-        """The weight of every row's partners, and the sums of a x over every query and over its rows of every rank."""
         first = np.cumsum(self.n_ranks) - self.n_ranks
         of_query, of_rank = (_members(group, self.weights) for group in (self.query, first[self.query] + self.rank))
         partners = of_query.sum(axis=1)[self.query] - of_rank.sum(axis=1)[first[self.query] + self.rank]
-        return partners, of_query @ X, of_rank @ X
+        scaled, queries, ranks = X * np.sqrt(self.weights * partners)[:, None], of_query @ X, of_rank @ X
+        return scaled.T @ scaled - queries.T @ queries + ranks.T @ ranks
 
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
@@ -154,6 +150,27 @@ class AllPairs:
 def _members(group: Ints, weights: Floats) -> Any:
     """The matrix that adds up rows by their group, each by its weight."""
     return sp.csr_array((weights, (group, np.arange(len(group)))))
+
+
+def _group_square(X: Any, mean: Floats, weights: Floats, group: Ints) -> float:
+    """Sum over all pairs of rows of one group of the product of their weights and their squared distance.
+
+    Dense rows are gone through in pieces; groups of one row have no pairs.
+    """
+    totals = np.bincount(group, weights)
+    if sp.issparse(X):
+        sums = _members(group, weights) @ X
+        return float((weights * totals[group]) @ row_products(X, X)) - float(row_products(sums, sums).sum())
+    several = np.bincount(group) > 1
+    rows, number = np.flatnonzero(several[group]), np.cumsum(several) - 1
+    square, sums = 0.0, np.zeros((np.count_nonzero(several), X.shape[1]))
+    for part in pieces(len(rows), X.shape[1]):
+        some = rows[part]
+        Y, a = X[some] - mean, weights[some]
+        square += float((a * totals[group[some]]) @ row_products(Y, Y))
+        there, place = np.unique(number[group[some]], return_inverse=True)
+        sums[there] += _members(place, a) @ Y
+    return square - float(row_products(sums, sums).sum())
 
 
 def pairs_per_query(rank: Ints, query: Ints, n_ranks: Ints, weights: NDArray[np.generic]) -> NDArray[np.generic]:
