@@ -2,8 +2,8 @@
 
     HULLRANK_DATA=folder python benchmarks/choose_defaults.py [--keep folder] [part ...]
 
-The parts are prices, pairs, nu, sum, labels, decisions and raw; none is all of them. With --keep, what every table found
-on every set is written to a file, and a run that was stopped goes on where it was.
+The parts are prices, pairs, nu, sum, labels, decisions and raw; none is all of them. With --keep, what every table
+found on every set is written to a file, and a run that was stopped goes on where it was.
 
 Every set (at most 300 rows, drawn once; numbers in five grades of equal size) is cut into three folds, columns are
 standardised on the training part, and every candidate is fitted to all but one fold and measured on it. A candidate's
@@ -27,6 +27,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from hullrank import (
     ConvexHullRanker,
@@ -68,18 +70,21 @@ KERNELS = ("linear", "rbf")
 TOL = 1e-3
 
 
-def load(name):
-    """Rows, grades, and the target itself."""
+def load(name, least):
+    """Rows, grades that at least so many rows have, and the target itself."""
     sheet = load_sheet(name)
     drawn = np.random.default_rng(0).permutation(len(sheet.y))[:ROWS]
     X, target = sheet.X[drawn], sheet.y[drawn].astype(float)
     grade = np.unique(target if name.startswith("ord") else discretize(target, GRADES), return_inverse=True)[1]
-    kept = np.bincount(grade)[grade] >= FOLDS
+    kept = np.bincount(grade)[grade] >= least
     return X[kept], np.unique(grade[kept], return_inverse=True)[1], target[kept]
 
 
 def folds(y):
-    return list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y))
+    """Stratified splits; a grade of few rows may be missing in some."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y))
 
 
 def rank_error(model, X, y, target):
@@ -124,9 +129,9 @@ def kept_trial(folder, title, name, *what):
     return [np.array(each) for each in json.loads(file.read_text())]
 
 
-def trial(name, candidates, measures, on_target, raw):
+def trial(name, candidates, measures, on_target, raw, least):
     """(candidates, measures) on held-out rows, and (measures,) of the candidates that inner folds choose."""
-    X, y, target = load(name)
+    X, y, target = load(name, least)
     outer, tuned = [], []
     for a, b in folds(y):
         A, B = (X[a], X[b]) if raw else standardise(X[a], X[b])
@@ -144,9 +149,9 @@ def trial(name, candidates, measures, on_target, raw):
     return np.mean(outer, axis=0), np.mean(tuned, axis=0)
 
 
-def table(folder, title, candidates, measures, *, on_target=False, raw=False):
+def table(folder, title, candidates, measures, *, on_target=False, raw=False, least=FOLDS):
     """One line per measure: every candidate's mean over the sets, the honest choice, and the tuned one."""
-    what = candidates, list(measures.values()), on_target, raw
+    what = candidates, list(measures.values()), on_target, raw, least
     found = [kept_trial(folder, title, name, *what) for name in SETS]
     means, tuned = np.array([each[0] for each in found]), np.mean([each[1] for each in found], axis=0)
     for k, measure_name in enumerate(measures):
@@ -241,17 +246,22 @@ def decisions(table):
     for kernel in KERNELS:
         inner = FixedMarginClassifier(kernel=kernel, tol=TOL)
         models = [OrdinalCalibrator(inner, cv=3, decision=each) for each in ("mode", "median")]
-        table(kernel, models, {"rank error": rank_error, "label error": label_error})
+        # inner folds cut the training part three times, and the calibrator once more: every part needs every grade
+        table(kernel, models, {"rank error": rank_error, "label error": label_error}, least=4 * FOLDS)
 
 
 def raw(table):
-    """All defaults at once, before and now, on raw columns."""
-    header("raw columns", ["before", "now"])
+    """Raw columns: the defaults before and now, larger prices, and what standardising gives."""
+    factors = (1.0, 10.0, 100.0)
+    header("raw columns", ["before", *(f"{f:g} times now" for f in factors), "now, standardised"])
     for kernel in KERNELS:
         old = FixedMarginClassifier(1.0, loss="hinge", thresholds="immediate", kernel=kernel, tol=TOL)
-        both = [old, FixedMarginClassifier(kernel=kernel, tol=TOL)]
+        new = FixedMarginClassifier(kernel=kernel, tol=TOL)
+        both = [old, *(scaled(new, f) for f in factors), make_pipeline(StandardScaler(), new)]
         table(f"FixedMarginClassifier, {kernel}", both, {"rank error": rank_error}, raw=True)
-        both = [SwappedPairsRanker(1.0, kernel=kernel, tol=TOL), SwappedPairsRanker(kernel=kernel, tol=TOL)]
+        old, new = SwappedPairsRanker(1.0, kernel=kernel, tol=TOL), SwappedPairsRanker(kernel=kernel, tol=TOL)
+        now = type(new)._scaled_price[new.loss]
+        both = [old, *(scaled(new, f * now) for f in factors), make_pipeline(StandardScaler(), new)]
         table(f"SwappedPairsRanker, {kernel}", both, {"swapped pairs": swapped}, raw=True, on_target=True)
 
 
