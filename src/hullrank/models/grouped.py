@@ -8,15 +8,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.data import Samples, check_queries
+from hullrank.data import Samples, check_queries, check_rows, check_target, check_weights
 from hullrank.data.labels import unique_inverse
-from hullrank.exceptions import HullrankError, LabelError
+from hullrank.exceptions import HullrankError
 from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting
 from hullrank.models.intervals import IntervalEstimator
 from hullrank.order import OrderGraph
 from hullrank.problem.block_rows import ReadBlocks, is_source, refuse_beside_blocks
-from hullrank.problem.grouped_classes import GroupedClasses, order_among, side_by_side, split_by_group
+from hullrank.problem.grouped_classes import GroupedClasses, order_among, side_by_side
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
@@ -61,7 +61,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
     def state(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> IntervalStatement:
         """The problem that ``fit`` solves on these data, without solving it.
 
-        A fitted model states what it chose itself (the order of the classes, gamma).
+        A fitted model states what it chose itself (the order of the classes, gamma, an automatic nu or C).
 
         Parameters
         ----------
@@ -74,34 +74,25 @@ class GroupedIntervalEstimator(IntervalEstimator):
         -------
         statement : IntervalStatement
         """
-        statement = super().state(X, y, sample_weight=sample_weight)
-        if groups is None:
-            return statement
-        codes, labels = check_groups(groups, int(X.shape[0] if hasattr(X, "shape") else len(X)))
-        grouped, samples = split_by_group(statement.samples, codes[statement.positions], labels)
-        problem = self._grouped_problem(statement.order, samples, statement.space, grouped)
-        return replace(statement, problem=problem, samples=samples, grouped=grouped)
+        X = self._check_gram(
+            check_rows(self, X, reset=not hasattr(self, "order_"), sparse=self.kernel != "precomputed")
+        )
+        values = check_target(X, y, discrete=self._discrete and self.classes is None)
+        found = None if groups is None else check_groups(groups, X.shape[0])
+        return self._statement_of(X, y, values, check_weights(sample_weight, X), found)
 
-    def _grouped_problem(
-        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses
+    def _problem_among(
+        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses | None
     ) -> IntervalProblem:
         """The problems of all groups side by side; a group without two comparable classes says nothing."""
+        if grouped is None:
+            return self._problem(order, samples, space)
         problems: list[IntervalProblem | None] = []
-        sizes = []
         for group in range(grouped.n_groups):
             part = order_among(order, grouped.classes_of(group))
-            sizes.append(len(part))
             counted = replace(samples, n_classes=len(part))
             problems.append(self._problem(part, counted, space) if part.n_edges else None)
-        if all(problem is None for problem in problems):
-            raise LabelError("no group has two classes to compare; pass fewer groups, or none")
-        return side_by_side(problems, sizes)
-
-    def _restate(self, statement: IntervalStatement) -> IntervalStatement:
-        if statement.grouped is None:
-            return super()._restate(statement)
-        given = statement.order, statement.samples, statement.space, statement.grouped
-        return replace(statement, problem=self._grouped_problem(*given))
+        return side_by_side(problems, grouped.sizes)
 
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:
         super()._store(statement, solution)
@@ -131,7 +122,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
         """The thresholds between neighbouring classes, group by group."""
         if grouped is None:
             return self.thresholds_
-        inner = np.append(grouped.group[1:] == grouped.group[:-1], False)
+        inner = grouped.is_followed
         cuts: Floats = self.group_thresholds_[grouped.group[inner], grouped.cls[inner]]
         return cuts
 
