@@ -29,16 +29,17 @@ class KernelMixin:
     With a kernel the score is f(x) = sum_i dual_coef_i k(x_i, x) over the support vectors.
     """
 
-    kernel: Any
-    gamma: float | str
-    degree: int
-    coef0: float
-    cache_size: float
-    approximation: int | str | None
-    monotonic_cst: Any
-    tol: float
-    max_iter: int
-    verbose: int
+    kernel: Any = "linear"  # this and the next: what an estimator has that does not offer the parameter
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    cache_size: float = 500
+    approximation: int | str | None = None
+    norm: str = "rkhs"
+    monotonic_cst: Any = None
+    tol: float = 1e-6
+    max_iter: int = 200
+    verbose: int = 0
 
     @property
     def _has_kernel(self) -> bool:
@@ -46,7 +47,7 @@ class KernelMixin:
 
     @property
     def _coefficient_norm(self) -> bool:
-        return getattr(self, "norm", "rkhs") == "coefficient"
+        return self.norm == "coefficient"
 
     def _signs(self, d: int) -> Signs | None:
         """The signs that ``monotonic_cst`` asks of the weights of d features; None if it asks for none."""

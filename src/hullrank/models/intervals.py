@@ -19,6 +19,7 @@ from hullrank.data import (
 )
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass
+from hullrank.models._constraints import CLASS_CONSTRAINTS
 from hullrank.models._kernel import KernelMixin
 from hullrank.models.base import ScoreLineEstimator, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
@@ -46,12 +47,16 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     """
 
     _discrete: ClassVar[bool] = True  # whether labels must be grades rather than real numbers
-    classes: Any
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASS_CONSTRAINTS
+    order: Any = "chain"  # this and the next: what an estimator has that does not offer the parameter
+    classes: Any = None
+    class_weight: Any = None
+    warm_start: bool = False
     certificate_: Certificate
 
     def _fit_blocks(self, blocks: BlockRows, source: Any, began: float) -> Self:
         """Fit to rows in blocks: to all of them at once where memory holds them, else by sums over the blocks."""
-        if self._has_kernel or getattr(self, "monotonic_cst", None) is not None:
+        if self._has_kernel or self.monotonic_cst is not None:
             raise HullrankError(
                 "rows in blocks are placed by linear scores of any sign; use kernel='linear' without approximation, "
                 "norm and monotonic_cst, or data in memory"
@@ -76,7 +81,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     def _state_blocks(self, blocks: BlockRows, found: FirstPass, room: int, discrete: bool) -> BlockStatement:
         """The problem over blocks of which ``room`` rows may be held, after the first pass."""
         X, values, weights = found.sample
-        order = self.order_ if hasattr(self, "order_") else getattr(self, "order", "chain")
+        order = self.order_ if hasattr(self, "order_") else self.order
         labels, graph = _place_labels(found.as_target(values), values, self.classes, order)
         if len(labels.classes) < 2:
             raise LabelError(_one_class(labels))
@@ -113,7 +118,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         grouped = None
         if groups is not None:
             grouped, samples = split_by_group(samples, groups[0][positions], groups[1])
-            if isinstance(getattr(self, "class_weight", None), str):
+            if isinstance(self.class_weight, str):
                 samples = balanced(samples)
         problem = self._problem_among(order, samples, space, grouped)
         if space is not None and problem.l1:
@@ -169,21 +174,20 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         kept = np.flatnonzero(weights)
         if len(kept) < len(weights):
             X, values, weights = self._take(X, kept), values[kept], weights[kept]
-        order = self.order_ if hasattr(self, "order_") else getattr(self, "order", "chain")
+        order = self.order_ if hasattr(self, "order_") else self.order
         labels, graph = _place_labels(y, values, self.classes, order)
         if len(labels.classes) < 2:
             raise LabelError(_one_class(labels))
-        if getattr(self, "class_weight", None) is not None:
+        if self.class_weight is not None:
             weights = weights * self._class_weights(labels, values, weights)[labels.codes]
             check_weight_sizes(weights, "sample_weight times class_weight", kept)
         return labels, graph, Samples(X, labels.codes, weights, len(labels.classes)), kept
 
     def _class_weights(self, labels: Labels, values: NDArray[Any], weights: Floats) -> Floats:
         """The factor of every class, from labels and their weights."""
-        class_weight = getattr(self, "class_weight", None)
-        if class_weight is None:
+        if self.class_weight is None:
             return np.ones(len(labels.classes))
-        per_class = compute_class_weight(class_weight, classes=labels.classes, y=values, sample_weight=weights)
+        per_class = compute_class_weight(self.class_weight, classes=labels.classes, y=values, sample_weight=weights)
         if not (np.isfinite(per_class) & (per_class > 0)).all():
             odd = int(np.argmin(np.isfinite(per_class) & (per_class > 0)))
             raise HullrankError(
@@ -213,7 +217,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         if statement.order.is_total and statement.grouped is None:
             self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2
         self.n_iter_ = solution.iterations
-        if getattr(self, "warm_start", False):
+        if self.warm_start:
             self._warm = _shape(statement), solution.start if solution.start is not None else solution.point
 
     def _grade(self, statement: IntervalStatement, solution: Solution, began: float) -> None:
@@ -234,7 +238,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     def _warm_start_for(self, statement: IntervalStatement) -> Any:
         """Where the last fit ended, if ``warm_start`` asks for it and rows and classes are as many as then."""
-        if not getattr(self, "warm_start", False) or not hasattr(self, "_warm"):
+        if not self.warm_start or not hasattr(self, "_warm"):
             return None
         shape, start = self._warm
         return start if shape == _shape(statement) else None
