@@ -129,19 +129,31 @@ class GroupedIntervalEstimator(IntervalEstimator):
     def _predict_by_group(self, X: Any, groups: Any) -> NDArray[Any]:
         """The class between whose thresholds, those of its own group, every row lies; unseen groups have the mean."""
         scores = self.score_samples(X)
-        if hasattr(self, "groups_") and not hasattr(self, "group_thresholds_"):
-            raise HullrankError("classes of a partial order have no thresholds; look up scores in group_intervals_")
-        numbers = self._group_numbers(groups, len(scores))
-        cuts = np.vstack([self.group_thresholds_, self.thresholds_])[numbers]
+        cuts = self.thresholds_for(groups)
+        if len(cuts) != len(scores):
+            raise HullrankError(f"groups has {len(cuts)} entries, but there are {len(scores)} rows")
         return self.classes_[np.count_nonzero(scores[:, None] > cuts, axis=1)]
 
-    def _group_numbers(self, groups: Any, n_rows: int) -> NDArray[np.intp]:
-        """The number of every row's group among ``groups_``; -1 for groups that were not seen."""
+    def thresholds_for(self, groups: Any) -> Floats:
+        """The thresholds of every row's own group; those of ``thresholds_`` for groups that were not seen.
+
+        Parameters
+        ----------
+        groups : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        thresholds : ndarray of shape (n_samples, n_classes - 1)
+        """
         if not hasattr(self, "groups_"):
             raise HullrankError(f"this {type(self).__name__} was fitted without groups; leave them out")
-        codes, labels = check_groups(groups, n_rows)
+        if not hasattr(self, "group_thresholds_"):
+            raise HullrankError("classes of a partial order have no thresholds; look up scores in group_intervals_")
+        codes, labels = check_groups(groups, len(groups))
         place = {label: k for k, label in enumerate(self.groups_.tolist())}
-        return np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)[codes]
+        numbers = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)[codes]
+        cuts: Floats = np.vstack([self.group_thresholds_, self.thresholds_])[numbers]
+        return cuts
 
 
 def check_groups(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
