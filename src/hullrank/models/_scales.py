@@ -21,8 +21,11 @@ def warn_of_scales(estimator: Any, X: Any) -> None:
     if sp.issparse(X) or estimator.kernel == "precomputed" or callable(estimator.kernel) or X.shape[1] < 2:
         return
     some = X[:: max(1, X.size // _ENOUGH)]
-    spread = some.std(axis=0)
-    varying = np.flatnonzero((spread > _DIGITS * np.abs(some.mean(axis=0))) & np.isfinite(spread))
+    share = np.full(len(some), 1.0 / len(some))
+    mean = share @ some
+    apart = some - mean
+    spread = np.sqrt(share @ np.square(apart, out=apart))
+    varying = np.flatnonzero((spread > _DIGITS * np.abs(mean)) & np.isfinite(spread))
     if len(varying) < 2:
         return
     small, large = varying[np.argmin(spread[varying])], varying[np.argmax(spread[varying])]
