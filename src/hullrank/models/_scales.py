@@ -21,8 +21,11 @@ def warn_of_scales(estimator: Any, X: Any) -> None:
     if sp.issparse(X) or estimator.kernel == "precomputed" or callable(estimator.kernel) or X.shape[1] < 2:
         return
     some = X[:: max(1, X.size // _ENOUGH)]
-    spread = some.std(axis=0)
-    varying = np.flatnonzero((spread > _DIGITS * np.abs(some.mean(axis=0))) & np.isfinite(spread))
+    mean = np.ones(len(some)) @ some / len(some)
+    apart = some - mean
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.sqrt(np.einsum("ij,ij->j", apart, apart) / len(some))
+    varying = np.flatnonzero((spread > _DIGITS * np.abs(mean)) & np.isfinite(spread))
     if len(varying) < 2:
         return
     small, large = varying[np.argmin(spread[varying])], varying[np.argmax(spread[varying])]

@@ -176,3 +176,53 @@ def curve_rows(
                 for f in range(rows.shape[1]):
                     out[i, f] -= 2.0 * a * counters[offsets[level] + t, f]
                 t >>= 3
+
+
+@njit(error_model="numpy", no_cfunc_wrapper=True)
+def visit_pairs(
+    first: Ints, end: Ints, scores: Floats, shifted: Floats, values: Floats, lower: Floats, higher: Floats
+) -> None:
+    """The sums of ``partner_sums`` in both directions, pair by pair: the lower partners of i are first[i]..end[i]-1.
+
+    ``higher`` starts as zeros.
+    """
+    for i in range(scores.shape[0]):
+        s = scores[i]
+        a = values[0, i]
+        b = values[1, i]
+        x = 0.0
+        y = 0.0
+        for j in range(first[i], end[i]):
+            violated = 1.0 if s < shifted[j] else 0.0
+            x += violated * values[0, j]
+            y += violated * values[1, j]
+            higher[0, j] += violated * a
+            higher[1, j] += violated * b
+        lower[0, i] = x
+        lower[1, i] = y
+
+
+@njit(error_model="numpy", no_cfunc_wrapper=True)
+def visit_rows(
+    first: Ints,
+    end: Ints,
+    scores: Floats,
+    shifted: Floats,
+    weights: Floats,
+    partners: Floats,
+    order: Ints,
+    rows: Floats,
+    mean: Floats,
+    out: Floats,
+) -> None:
+    """The rows of ``curve_rows``, pair by pair."""
+    for p in range(scores.shape[0]):
+        i = order[p]
+        for f in range(rows.shape[1]):
+            out[i, f] = weights[p] * partners[p] * (rows[i, f] - mean[f])
+        for q in range(first[p], end[p]):
+            if scores[p] < shifted[q]:
+                j = order[q]
+                a = 2.0 * weights[p] * weights[q]
+                for f in range(rows.shape[1]):
+                    out[i, f] -= a * (rows[j, f] - mean[f])

@@ -193,7 +193,7 @@ class ArrayRows:
     def longest(self) -> float:
         """Largest distance of a row of X from their mean."""
         X = self.X
-        centre = np.asarray(X.mean(axis=0)).ravel()
+        centre = np.asarray(np.ones(X.shape[0]) @ X).ravel() / X.shape[0]
         squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
         return float(np.max(squares - 2 * (X @ centre) + centre @ centre, initial=0.0)) ** 0.5
 
