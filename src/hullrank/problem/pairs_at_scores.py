@@ -13,8 +13,6 @@ from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
 if TYPE_CHECKING:
     from hullrank.problem.separated_pairs import SeparatedPairs
 
-_BELOW = np.triu(np.ones((8, 8)), 1)
-
 
 class AtScores:
     """All pairs at given scores, in arrays sorted by query and score (see ``_pair_loops``)."""
@@ -95,30 +93,32 @@ class AtScores:
     def gram(self, low: float, high: float, X: Any) -> Floats:
         """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows.
 
-        Differences do not care about the mean of the rows, rounding errors do: it is taken out of both factors.
+        Differences do not care about the mean of the rows, rounding errors do.
         """
         rows = X.toarray() if sp.issparse(X) else X
-        ones = np.ones(len(rows))
-        mean = ones @ rows / len(rows)
-        found = np.zeros((rows.shape[1], rows.shape[1]))
-        for margin, sign in ((high, 1.0), (low, -1.0)) if low > -np.inf else ((high, 1.0),):
-            if margin > self.range:
-                found += sign * self.pairs.mean_gram(rows, mean)
-            elif margin > -self.range:
-                curved = self._curved(margin, rows, mean)
-                found += sign * (rows.T @ curved - np.outer(mean, ones @ curved))
+        mean = np.ones(len(rows)) @ rows / len(rows)
+        if high > self.range and low <= -self.range:
+            return self.pairs.mean_gram(rows, mean)
+        rows = rows[self.order]
+        rows -= mean
+        found = rows.T @ self._curved(low, high, rows)
         return (found + found.T) / 2
 
-    def _curved(self, margin: float, rows: Floats, mean: Floats) -> Floats:
-        """D X - 2 A G of the pairs with d < margin, X being ``rows`` less their mean."""
+    def _curved(self, low: float, high: float, rows: Floats) -> Floats:
+        """D X - 2 A G of the pairs with low <= d < high, for sorted rows."""
         from hullrank.problem._pair_loops import curve_rows
 
-        self._squared(margin)
-        offsets, size = _levels(int(self.pairs.n_ranks.max()))
-        counters, curved = np.empty((size, rows.shape[1])), np.empty(rows.shape)
-        ordered = self.scores, self.scores + margin, self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights
-        curve_rows(*ordered, self.partners[margin], self.order, rows, mean, offsets, counters, curved)
+        ordered = self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights, self._partners(low, high)
+        counters, curved = np.empty((int(self.pairs.n_ranks.max()), rows.shape[1])), np.empty(rows.shape)
+        curve_rows(self.scores, self.scores + high, self.scores + low, *ordered, rows, counters, curved)
         return curved
+
+    def _partners(self, low: float, high: float) -> Floats:
+        """The weight of every sample's partners with low <= d < high."""
+        for margin in (low, high):
+            if margin not in self.partners and margin > -np.inf:
+                self._squared(margin)
+        return self.partners[high] - self.partners[low] if low > -np.inf else self.partners[high]
 
     def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
         """Sums of a and a v over the lower partners of every sample, and over its higher partners, with d < margin."""
@@ -128,10 +128,9 @@ class AtScores:
         values[0] = self.weights
         np.multiply(self.weights, v, out=values[1])
         lower, higher = np.empty_like(values), np.empty_like(values)
-        offsets, size = _levels(int(self.pairs.n_ranks.max()))
-        counters = np.empty((2, size))
+        counters = np.empty((int(self.pairs.n_ranks.max()), 2))
         shifted = self.scores + margin
-        sorted_pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, values, _BELOW, offsets, counters
+        sorted_pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, values, counters
         partner_sums(1, self.scores, shifted, *sorted_pairs, higher)
         partner_sums(-1, shifted, self.scores, *sorted_pairs, lower)
         return lower, higher
@@ -154,15 +153,12 @@ class FewAtScores(AtScores):
         """For every row the place of its first lower partner, and the place after the last."""
         return np.repeat(self.pairs.starts[:-1], self.pairs.sizes), self.pairs.by_rank[1]
 
-    def _curved(self, margin: float, rows: Floats, mean: Floats) -> Floats:
+    def _curved(self, low: float, high: float, rows: Floats) -> Floats:
         from hullrank.problem._pair_loops import visit_rows
 
-        self._squared(margin)
         curved = np.empty(rows.shape)
-        partners = self.partners[margin]
-        visit_rows(
-            *self._lower, self.scores, self.scores + margin, self.weights, partners, self.order, rows, mean, curved
-        )
+        shifted = self.scores, self.scores + high, self.scores + low
+        visit_rows(*self._lower, *shifted, self.weights, self._partners(low, high), rows, curved)
         return curved
 
     def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
@@ -208,14 +204,3 @@ def _sorted(scores: Floats, pairs: AllPairs) -> tuple[Ints, Floats]:
             return order, found
     order = np.lexsort((scores, pairs.query))
     return order, scores[order]
-
-
-def _levels(n_ranks: int) -> tuple[Ints, int]:
-    """First counter of every level of the tree over ``n_ranks`` ranks, and the number of counters."""
-    sizes = []
-    last = n_ranks - 1
-    while True:
-        sizes.append((last | 7) + 1)
-        if last < 8:
-            return np.cumsum([0, *sizes[:-1]]), sum(sizes)
-        last >>= 3
