@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.data import Samples, check_queries, check_rows, check_target, check_weights
+from hullrank.data import Samples, check_queries, check_target, check_weights
 from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import HullrankError
 from hullrank.models._scales import warn_of_scales
@@ -74,9 +74,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
         -------
         statement : IntervalStatement
         """
-        X = self._check_gram(
-            check_rows(self, X, reset=not hasattr(self, "order_"), sparse=self.kernel != "precomputed")
-        )
+        X = self._check_features(X, reset=not hasattr(self, "order_"))
         values = check_target(X, y, discrete=self._discrete and self.classes is None)
         found = None if groups is None else check_groups(groups, X.shape[0])
         return self._statement_of(X, y, values, check_weights(sample_weight, X), found)

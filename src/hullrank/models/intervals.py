@@ -157,6 +157,8 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     def _learn(self, statement: IntervalStatement, began: float, start: Any = None) -> Any:
         """Solve, store, and grade what was stored; returns what a solve of a neighbouring problem may start from."""
         solution = self._solve(statement, start)
+        if solution.scores is None:
+            solution = replace(solution, scores=statement.scores(solution.point))
         self._store(statement, solution)
         self._grade(statement, solution, began)
         return solution.point if solution.start is None else solution.start
@@ -222,8 +224,8 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     def _grade(self, statement: IntervalStatement, solution: Solution, began: float) -> None:
         """The certificate of what was stored, and the warnings that it asks for."""
-        point = self.candidate(statement)
-        scores = statement.scores(point) if solution.scores is None else solution.scores
+        point, scores = self.candidate(statement), solution.scores
+        assert scores is not None  # ``_learn`` sees to it
         grade = statement.grade(point, solution.evidence, scores)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)

@@ -20,13 +20,53 @@ Ranks = NDArray[np.int32]
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
-def group_by_query(order: Ints, query: Ints, place: Ints, grouped: Ints) -> None:
-    """Stable regrouping of ``order`` by query; ``place`` starts as the first position of every query."""
-    for p in range(order.shape[0]):
-        i = order[p]
+def sort_scores(
+    words: Ints, other: Ints, counts: Ints, query: Ints, place: Ints, scores: Floats, order: Ints, found: Floats
+) -> bool:
+    """``order``: the rows by query, then by ascending score; ``found``: their scores. False if it would take too long.
+
+    A word is a row's number (31 bits) below its score as an integer of 33 bits. Three stable passes of 11 bits sort the
+    words, one more groups them by query (``place`` is the first position of every query), and rows whose integers are
+    equal are then put in order by insertion.
+    """
+    m = words.shape[0]
+    for digit in range(3):
+        shift = 31 + 11 * digit
+        for z in range(2048):
+            counts[z] = 0
+        for p in range(m):
+            counts[(words[p] >> shift) & 2047] += 1
+        total = 0
+        for z in range(2048):
+            size = counts[z]
+            counts[z] = total
+            total += size
+        for p in range(m):
+            z = (words[p] >> shift) & 2047
+            other[counts[z]] = words[p]
+            counts[z] += 1
+        words, other = other, words
+    for p in range(m):
+        i = words[p] & 2147483647
         k = query[i]
-        grouped[place[k]] = i
+        order[place[k]] = i
+        found[place[k]] = scores[i]
         place[k] += 1
+    moves = 0
+    for p in range(1, m):
+        i = order[p]
+        s = found[p]
+        q = p
+        while q > 0 and found[q - 1] > s and query[order[q - 1]] == query[i]:
+            found[q] = found[q - 1]
+            order[q] = order[q - 1]
+            q -= 1
+        found[q] = s
+        order[q] = i
+        moves += p - q
+        if moves > 32 * m:
+            return False
+    return True
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
@@ -88,39 +128,51 @@ def partner_sums(
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
-def lower_row_sums(
+def curve_rows(
     scores: Floats,
     shifted: Floats,
     rank: Ranks,
     starts: Ints,
     n_ranks: Ints,
     weights: Floats,
+    partners: Floats,
+    order: Ints,
     rows: Floats,
+    mean: Floats,
     offsets: Ints,
     counters: Floats,
     out: Floats,
 ) -> None:
-    """out[i] += sum of weights[j] rows[j] over the violated partners j of i that have a lower rank."""
+    """out[r] = weights[i] * (partners[i] * x[r] - 2 * the sum of weights[j] x[order[j]] over the violated partners j of
+    i that have a lower rank), with r = order[i] and x = rows - mean."""
     for k in range(starts.shape[0] - 1):
         levels = 1
         while (n_ranks[k] - 1) >> (3 * levels) > 0:
             levels += 1
         for level in range(levels):
-            for z in range((((n_ranks[k] - 1) >> (3 * level)) | 7) + 1):
+            for z in range(((n_ranks[k] - 1) >> (3 * level)) + 1):
                 for f in range(rows.shape[1]):
                     counters[offsets[level] + z, f] = 0.0
-        j = starts[k + 1] - 1
-        for i in range(starts[k + 1] - 1, starts[k] - 1, -1):
-            while j >= starts[k] and scores[i] < shifted[j]:
-                t = np.int64(rank[j])
+        q = starts[k + 1] - 1
+        for p in range(starts[k + 1] - 1, starts[k] - 1, -1):
+            while q >= starts[k] and scores[p] < shifted[q]:
+                j = order[q]
+                a = weights[q]
+                t = np.int64(rank[q])
+                last = n_ranks[k] - 1
                 for level in range(levels):
-                    for z in range(1, 8 - (t & 7)):
+                    for z in range(t + 1, min(t | 7, last) + 1):
                         for f in range(rows.shape[1]):
-                            counters[offsets[level] + t + z, f] += weights[j] * rows[j, f]
+                            counters[offsets[level] + z, f] += a * (rows[j, f] - mean[f])
                     t >>= 3
-                j -= 1
-            t = np.int64(rank[i])
+                    last >>= 3
+                q -= 1
+            i = order[p]
+            a = weights[p]
+            for f in range(rows.shape[1]):
+                out[i, f] = a * partners[p] * (rows[i, f] - mean[f])
+            t = np.int64(rank[p])
             for level in range(levels):
                 for f in range(rows.shape[1]):
-                    out[i, f] += counters[offsets[level] + t, f]
+                    out[i, f] -= 2.0 * a * counters[offsets[level] + t, f]
                 t >>= 3

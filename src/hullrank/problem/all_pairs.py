@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data import pieces
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
 from hullrank.problem.charges import Charge
@@ -33,6 +34,11 @@ class AllPairs:
         return np.concatenate([[0], np.cumsum(np.bincount(self.query))])
 
     @cached_property
+    def sizes(self) -> Ints:
+        """(Q,) number of rows of every query."""
+        return np.diff(self.starts)
+
+    @cached_property
     def n_ranks(self) -> Ints:
         """(Q,) number of distinct targets in every query."""
         counts = np.zeros(len(self.starts) - 1, dtype=np.int64)
@@ -45,13 +51,24 @@ class AllPairs:
         return self.rank.astype(np.int32)
 
     @cached_property
+    def tree(self) -> tuple[Ints, int]:
+        """Where the levels of the loops' tree of counters begin, and the number of counters."""
+        return _levels(int(self.n_ranks.max()))
+
+    @cached_property
     def n_pairs(self) -> int:
         """Number of pairs."""
         return int(pairs_per_query(self.rank, self.query, self.n_ranks, np.ones(len(self.rank), np.int64)).sum())
 
     def at(self, scores: Floats) -> PairsAt:
-        """The pairs at given scores."""
-        return _SortedAt(self, scores)
+        """The pairs at given scores; the last ones are kept, since a grade asks for those that a search ended with."""
+        if not self._last or not np.array_equal(self._last[0].given, scores):
+            self._last[:] = [_SortedAt(self, scores)]
+        return self._last[0]
+
+    @cached_property
+    def _last(self) -> list["_SortedAt"]:
+        return []
 
     def sample(self, size: int, seed: int) -> tuple[Ints, "AllPairs"] | None:
         """About ``size`` random rows: whole queries where these are small, else single rows."""
@@ -80,15 +97,23 @@ class AllPairs:
         kept, pairs = comparable(self.rank[rows], self.query[rows], self.weights[rows])
         return (rows[kept], pairs) if pairs is not None else None
 
-    def mean_square(self, X: Any) -> float:
+    def mean_square(self, X: Any, mean: Floats) -> float:
         """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight.
 
         All pairs of a group of rows sum to (sum a)(sum a |x|^2) - |sum a x|^2; a query's pairs are those of all its
         rows less those of equal rank.
         """
         first = np.cumsum(self.n_ranks) - self.n_ranks
-        within = _group_square(X, self.weights, first[self.query] + self.rank)
-        return max(_group_square(X, self.weights, self.query) - within, 0.0)
+        within = _group_square(X, mean, self.weights, first[self.query] + self.rank)
+        return max(_group_square(X, mean, self.weights, self.query) - within, 0.0)
+
+    def mean_gram(self, X: Floats) -> Floats:
+        """The mean of (x_i - x_j)(x_i - x_j)' over the pairs: the matrix whose trace is ``mean_square``."""
+        first = np.cumsum(self.n_ranks) - self.n_ranks
+        of_query, of_rank = (_members(group, self.weights) for group in (self.query, first[self.query] + self.rank))
+        partners = of_query.sum(axis=1)[self.query] - of_rank.sum(axis=1)[first[self.query] + self.rank]
+        scaled, queries, ranks = X * np.sqrt(self.weights * partners)[:, None], of_query @ X, of_rank @ X
+        return scaled.T @ scaled - queries.T @ queries + ranks.T @ ranks
 
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
@@ -122,22 +147,47 @@ class AllPairs:
         return order, np.repeat(first, size), np.repeat(size, size)
 
 
-def _group_square(X: Any, weights: Floats, group: Ints) -> float:
-    """Sum over all pairs of rows of one group of the product of their weights and their squared distance."""
+def _members(group: Ints, weights: Floats) -> Any:
+    """The matrix that adds up rows by their group, each by its weight."""
+    return sp.csr_array((weights, (group, np.arange(len(group)))))
+
+
+def _group_square(X: Any, mean: Floats, weights: Floats, group: Ints) -> float:
+    """Sum over all pairs of rows of one group of the product of their weights and their squared distance.
+
+    Dense rows are gone through in pieces; groups of one row have no pairs.
+    """
     totals = np.bincount(group, weights)
-    members = sp.csr_array((weights, (group, np.arange(len(group)))), shape=(len(totals), len(group)))
-    sums = members @ X
-    return float((weights * totals[group]) @ row_products(X, X)) - float(row_products(sums, sums).sum())
+    if sp.issparse(X):
+        sums = _members(group, weights) @ X
+        return float((weights * totals[group]) @ row_products(X, X)) - float(row_products(sums, sums).sum())
+    several = np.bincount(group) > 1
+    rows, number = np.flatnonzero(several[group]), np.cumsum(several) - 1
+    square, sums = 0.0, np.zeros((np.count_nonzero(several), X.shape[1]))
+    for part in pieces(len(rows), X.shape[1]):
+        some = rows[part]
+        Y, a = X[some] - mean, weights[some]
+        square += float((a * totals[group[some]]) @ row_products(Y, Y))
+        there, place = np.unique(number[group[some]], return_inverse=True)
+        sums[there] += _members(place, a) @ Y
+    return square - float(row_products(sums, sums).sum())
 
 
 def pairs_per_query(rank: Ints, query: Ints, n_ranks: Ints, weights: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Sum over the pairs of every query of the product of row weights; integer weights are summed exactly."""
+    """Sum over the pairs of every query of the product of row weights; integer weights are summed exactly.
+
+    Queries with the same number of ranks form a table whose rows are summed one by one: a running sum over all queries
+    would lose the digits of small weights beside large ones.
+    """
     first = np.cumsum(n_ranks) - n_ranks
     groups = np.zeros(int(n_ranks.sum()), dtype=weights.dtype)
     np.add.at(groups, first[query] + rank, weights)
-    groups = groups.astype(np.longdouble) if groups.dtype.kind == "f" else groups  # sums of all queries are subtracted
-    before = np.cumsum(groups) - groups
-    return np.add.reduceat(groups * (before - np.repeat(before[first], n_ranks)), first).astype(weights.dtype)
+    totals = np.empty(len(n_ranks), dtype=weights.dtype)
+    for size in np.unique(n_ranks):
+        chosen = np.flatnonzero(n_ranks == size)
+        table = groups[first[chosen][:, None] + np.arange(size)]
+        totals[chosen] = (table[:, 1:] * np.cumsum(table[:, :-1], axis=1)).sum(axis=1)
+    return totals
 
 
 def comparable(
@@ -162,27 +212,17 @@ def comparable(
 
 class _SortedAt:
     def __init__(self, pairs: AllPairs, scores: Floats):
-        self.pairs = pairs
-        self.order = self._sort(scores)
-        self.scores = scores[self.order]
+        self.pairs, self.given = pairs, scores
+        self.order, self.scores = _sorted(scores, pairs)
+        self.range = float(scores.max() - scores.min())
         self.rank = pairs.small_rank[self.order]
         self.weights = pairs.weights[self.order]
-        self.tree = _levels(int(pairs.n_ranks.max()))
         self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
-        sizes = np.diff(pairs.starts)
+        self.sums: dict[float, tuple[_Moments, Floats]] = {}  # by margin, see ``_squared``
+        sizes = pairs.sizes
         means = np.add.reduceat(self.scores, pairs.starts[:-1]) / sizes
         # differences do not care about a shift, rounding errors do
         self.centred = self.scores - (np.repeat(means, sizes) if len(sizes) > 1 else means)
-
-    def _sort(self, scores: Floats) -> Ints:
-        order = np.argsort(scores)
-        if len(self.pairs.starts) == 2:
-            return order
-        from hullrank.problem._pair_loops import group_by_query
-
-        grouped = np.empty_like(order)
-        group_by_query(order, self.pairs.query, self.pairs.starts[:-1].copy(), grouped)
-        return grouped
 
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
         lower, higher = self._partner_sums(margin, self.centred)
@@ -196,21 +236,23 @@ class _SortedAt:
         if low == -np.inf:
             return Ramp(upper.square, self._unsorted(coef), upper.weight, 0.0, noise)
         lower, less = self._squared(low)
-        coef -= less
         inside, spread = _window(lower, upper, high - low, reach)
-        return Ramp(upper.square - lower.square, self._unsorted(coef), inside, spread, noise)
+        return Ramp(upper.square - lower.square, self._unsorted(coef - less), inside, spread, noise)
 
     def _squared(self, margin: float) -> tuple["_Moments", Floats]:
         """Sums of omega, omega z and omega z^2 over the pairs with z = margin - d > 0, and of omega z by sample.
 
         The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
         """
-        lower, higher = self._partner_sums(margin, self.centred)
-        self.partners[margin] = lower[0] + higher[0]
-        below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
-        coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
-        total = float(below.sum())
-        return _Moments(float(self.weights @ lower[0]), total, margin * total + float(self.centred @ coef)), coef
+        if margin not in self.sums:
+            lower, higher = self._partner_sums(margin, self.centred)
+            self.partners[margin] = lower[0] + higher[0]
+            below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
+            coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
+            total = float(below.sum())
+            moments = _Moments(float(self.weights @ lower[0]), total, margin * total + float(self.centred @ coef))
+            self.sums[margin] = moments, coef
+        return self.sums[margin]
 
     def laplacian(self, low: float, high: float, v: Floats) -> Floats:
         v = v[self.order]
@@ -240,24 +282,32 @@ class _SortedAt:
         return SeparatedPairs(self.pairs, self._unsorted(self.centred))
 
     def gram(self, low: float, high: float, X: Any) -> Floats:
-        """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows."""
-        from hullrank.problem._pair_loops import lower_row_sums
+        """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows.
 
-        rows = X[self.order].toarray() if sp.issparse(X) else X[self.order]
-        rows -= rows.mean(axis=0)
-        below, degree = np.zeros_like(rows), np.zeros(len(rows))
-        offsets, size = self.tree
-        counters = np.empty((size, rows.shape[1]))
+        Differences do not care about the mean of the rows, rounding errors do: it is taken out of both factors.
+        """
+        rows = X.toarray() if sp.issparse(X) else X
+        ones = np.ones(len(rows))
+        mean = ones @ rows / len(rows)
+        found = np.zeros((rows.shape[1], rows.shape[1]))
         for margin, sign in ((high, 1.0), (low, -1.0)) if low > -np.inf else ((high, 1.0),):
-            if margin not in self.partners:
-                lower, higher = self._partner_sums(margin, self.weights)
-                self.partners[margin] = lower[0] + higher[0]
-            degree += sign * self.weights * self.partners[margin]
-            ordered = self.scores, self.scores + margin, self.rank, self.pairs.starts, self.pairs.n_ranks
-            lower_row_sums(*ordered, sign * self.weights, rows, offsets, counters, below)
-        below *= -2 * self.weights[:, None]
-        product = rows.T @ below + (rows * degree[:, None]).T @ rows
-        return (product + product.T) / 2
+            if margin > self.range:
+                found += sign * self.pairs.mean_gram(rows - mean)
+            elif margin > -self.range:
+                curved = self._curved(margin, rows, mean)
+                found += sign * (rows.T @ curved - np.outer(mean, ones @ curved))
+        return (found + found.T) / 2
+
+    def _curved(self, margin: float, rows: Floats, mean: Floats) -> Floats:
+        """D X - 2 A G of the pairs with d < margin, X being ``rows`` less their mean."""
+        from hullrank.problem._pair_loops import curve_rows
+
+        self._squared(margin)
+        offsets, size = self.pairs.tree
+        counters, curved = np.empty((size, rows.shape[1])), np.empty(rows.shape)
+        ordered = self.scores, self.scores + margin, self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights
+        curve_rows(*ordered, self.partners[margin], self.order, rows, mean, offsets, counters, curved)
+        return curved
 
     def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
         """Sums of a and a v over the lower partners of every sample, and over its higher partners, with d < margin."""
@@ -267,7 +317,7 @@ class _SortedAt:
         values[0] = self.weights
         np.multiply(self.weights, v, out=values[1])
         lower, higher = np.empty_like(values), np.empty_like(values)
-        offsets, size = self.tree
+        offsets, size = self.pairs.tree
         counters = np.empty((2, size))
         shifted = self.scores + margin
         sorted_pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, values, _BELOW, offsets, counters
@@ -299,6 +349,22 @@ def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tup
     steps = reach / width
     rounding = 1e-14 * upper.weight * steps * steps
     return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
+
+
+def _sorted(scores: Floats, pairs: AllPairs) -> tuple[Ints, Floats]:
+    """The rows by query, then by ascending score, and their scores in that order."""
+    from hullrank.problem._pair_loops import sort_scores
+
+    low, high = float(scores.min()), float(scores.max())
+    m, steps = len(scores), np.exp2(33) - 1
+    if 0 < high - low < np.inf:
+        words = (((scores - low) * (steps / (high - low))).astype(np.int64) << 31) + np.arange(m)
+        order, found = np.empty(m, dtype=np.int64), np.empty(m)
+        other, counts = np.empty_like(words), np.empty(2048, dtype=np.int64)
+        if sort_scores(words, other, counts, pairs.query, pairs.starts[:-1].copy(), scores, order, found):
+            return order, found
+    order = np.lexsort((scores, pairs.query))
+    return order, scores[order]
 
 
 def _levels(n_ranks: int) -> tuple[Ints, int]:

@@ -8,6 +8,7 @@ multipliers of the smoothed pairs are feasible for the hinge itself, so every st
 whose last term falls with h^2 where pairs lie dense, and with h at a kink. The squared hinge needs no window.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from hullrank.solvers._conjugate_gradients import conjugate_gradients
 from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
+FEW_COLUMNS = 16  # below, a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
 PATIENCE = 15  # steps without progress
@@ -75,6 +77,7 @@ class PairSearch:
         self.iterations = 0
         self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
         self.factor: Any = None  # of the Hessian, while it serves
+        self.is_stale = False  # whether the factor is of an earlier Hessian, and serves as a preconditioner
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
         self.shrink = 0.1  # ratio of one window to the next
@@ -184,10 +187,9 @@ class PairSearch:
         if before.distance == 0:
             return
         direction = self._direction(before.gradient, before.width)
-        move = self.problem.rows.scores(direction)
         slope, length = float(before.gradient @ direction), 1.0
         for _ in range(30):
-            self.point = self._point(before.w + length * direction, before.scores + length * move, before.width)
+            self.point = self.at(before.w + length * direction, before.width)
             end = float(self.point.gradient @ direction)
             if end <= -0.5 * slope:
                 break
@@ -196,17 +198,28 @@ class PairSearch:
         self.short_steps = self.short_steps + 1 if length < 0.5 else 0
         ratio = self.point.distance / before.distance
         if ratio > 0.02 or length < 1:
-            self.factor = None
+            self.is_stale = True
         if fresh and ratio > 0.3:
             self.sample_rows *= 4
 
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
         if len(gradient) > DENSE_COLUMNS:
-            return self._iterated_direction(gradient, width, slope)
-        if self.factor is None:
-            self.factor = _cholesky(self._hessian(width, slope))
-        return -cho_solve(self.factor, gradient)
+            return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
+        if self.factor is None or (self.is_stale and not self._products_pay):
+            self.factor, self.is_stale = _cholesky(self._hessian(width, slope)), False
+        if self.is_stale:
+            return self._iterated_direction(gradient, width, slope, self._solve)
+        return -self._solve(gradient)
+
+    def _solve(self, r: Floats) -> Floats:
+        return cho_solve(self.factor, r, check_finite=False)
+
+    @property
+    def _products_pay(self) -> bool:
+        """Whether some products with the Hessian are cheaper than the Hessian."""
+        problem = self.problem
+        return problem.rows.n_features >= FEW_COLUMNS and not problem.charge.smooth
 
     def _hessian(self, width: float, slope: float) -> Floats:
         """I + slope H, from a sample of the rows where there are many."""
@@ -223,11 +236,17 @@ class PairSearch:
         H[np.diag_indices(n)] += 1.0
         return H
 
-    def _iterated_direction(self, gradient: Floats, width: float, slope: float) -> Floats:
-        """The same by conjugate gradients, preconditioned by a guess of the diagonal."""
+    def _guessed_inverse(self, width: float, slope: float) -> Callable[[Floats], Floats]:
+        """A preconditioner: the inverse of a guess of the diagonal of I + slope H."""
+        problem = self.problem
+        diagonal = slope * problem.guessed_diagonal(self.point.charge.at, width) * problem.rows.column_variance
+        return lambda r: r / (1.0 + diagonal)
+
+    def _iterated_direction(
+        self, gradient: Floats, width: float, slope: float, inverse: Callable[[Floats], Floats]
+    ) -> Floats:
+        """The direction by conjugate gradients."""
         problem, at = self.problem, self.point.charge.at
-        variance = problem.rows.column_variance
-        inverse = 1.0 / (1.0 + slope * problem.guessed_diagonal(at, width) * variance)
 
         def product(v: Floats) -> Floats:
             return v + slope * problem.rows.adjoint(problem.curve(at, width, problem.rows.scores(v)))

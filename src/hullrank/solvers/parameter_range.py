@@ -50,7 +50,7 @@ def collapse_drive(problem: IntervalProblem, samples: Samples, signs: Signs | No
 def _signed(X: Any, samples: NDArray[np.integer], sign: Floats, n_order: int) -> Any:
     """The samples of all rows times the sign of the row, then a line of zeros for every order constraint."""
     if sp.issparse(X):
-        return sp.vstack([X[samples] * sign[:, None], sp.csr_array((n_order, X.shape[1]))], format="csr")
+        return sp.vstack([X[samples].multiply(sign[:, None]), sp.csr_array((n_order, X.shape[1]))], format="csr")
     signed = np.zeros((len(samples) + n_order, X.shape[1]))
     np.multiply(X[samples], sign[:, None], out=signed[: len(samples)])
     return signed
