@@ -5,6 +5,7 @@ point is accepted by its own duality gap, as that of a solve from nothing.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +22,11 @@ from hullrank.solvers.newton import SMALL_COPY, newton
 NAME = "semismooth Newton"
 
 
-def follows(statement: IntervalStatement) -> bool:
+def follows(statement: Any) -> bool:
     """Whether Newton steps from a neighbour solve the statement: smooth or squared charges, few dense columns."""
     return (
-        REGISTRY[NAME].refuses(statement) is None
+        isinstance(statement, IntervalStatement)
+        and REGISTRY[NAME].refuses(statement) is None
         and statement.problem.penalty is Penalty.L2
         and statement.size.n_features <= DENSE_LIMIT
         and not statement.is_sparse
@@ -47,11 +49,14 @@ class PricePath:
         best = Best(scaled, options.tol)
         last = newton(scaled, self.point or _nothing(scaled), options.tol, options.max_iter, best)
         point, certified = best.result(last)
-        if certified.relative_gap > options.tol or last.status is Status.INTERRUPTED:
+        if last.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if certified.relative_gap > options.tol:
             return None
         self.point = replace(point, iterations=0)
         stated, multipliers = scaled.stated_point(statement, point, certified, options.tol)
-        return Solution(stated, multipliers, Status.CONVERGED, point.iterations, NAME)
+        scores = statement.scores(stated)
+        return Solution(stated, multipliers, Status.CONVERGED, point.iterations, NAME, scores)
 
     def _at(self, statement: IntervalStatement) -> ScaledProblem:
         """The scaled problem at another price; what does not depend on it is shared."""
