@@ -160,6 +160,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         if solution.scores is None:
             solution = replace(solution, scores=statement.scores(solution.point))
         self._store(statement, solution)
+        self._store_label_rule(statement, solution)
         self._grade(statement, solution, began)
         return solution.point if solution.start is None else solution.start
 
@@ -221,6 +222,9 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         self.n_iter_ = solution.iterations
         if self.warm_start:
             self._warm = _shape(statement), solution.start if solution.start is not None else solution.point
+
+    def _store_label_rule(self, statement: IntervalStatement, solution: Solution) -> None:
+        """What predicting labels needs beside the intervals, of estimators that have a rule of their own."""
 
     def _grade(self, statement: IntervalStatement, solution: Solution, began: float) -> None:
         """The certificate of what was stored, and the warnings that it asks for."""
