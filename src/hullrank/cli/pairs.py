@@ -36,6 +36,8 @@ def run_fit_pairs(
         raise HullrankError(f"method {wishes.method} does not learn from comparisons; use --method {METHOD}")
     if wishes.probabilities:
         raise HullrankError("--probabilities are of grades, and comparisons have none; leave it out")
+    if columns.groups is not None:
+        raise HullrankError("--groups are of grades, and comparisons have none; leave it out")
     columns = replace(columns, drop=(*columns.drop, key)) if key else columns
     data = load_data(path, columns, reading, need_target=columns.target is not None)
     table = _comparisons(pairs, _places(data, path, key), path)

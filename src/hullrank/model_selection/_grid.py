@@ -26,7 +26,8 @@ from hullrank.exceptions import (
     UndeclaredOrderWarning,
     WeakPriceWarning,
 )
-from hullrank.model_selection._scoring import Scorer
+from hullrank.model_selection._paths import Path
+from hullrank.model_selection._scoring import Rating, Scorer
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -140,21 +141,21 @@ class _Fold:
     """A fold for one kernel: a model, the statement of its training rows, and the rows to rate it on."""
 
     def __init__(self, model: Any, data: Rated, train: Rows, test: Rows, scorer: Scorer) -> None:
-        self.model, self.scorer = model, scorer
+        self.model, self.needs_labels = model, scorer.needs_labels
         began = perf_counter()
         X, y, given = data.take(train, train)
         self.statement = model.state(X, y, **given)
         self.prepared = perf_counter() - began
-        self.test = data.take(test, train)
+        self.rate = Rating(scorer, *data.take(test, train))
 
     def walk(self, path: list[int], table: Table, column: int) -> None:
         """Fit and rate the points of one path (one loss, rising C), each from the solution before it."""
-        start = None
+        followed = Path(self.model, self.statement, needs_labels=self.needs_labels)
         for k in path:
             began = perf_counter()
             self.model.set_params(**table.points[k])
             try:
-                start = self.model._learn(self.model._restate(self.statement), began, start)
+                followed.learn(began)
             except NotSeparableError:
                 warnings.warn(
                     f"{table.points[k]} has no score in fold {column}: the classes cannot be separated there",
@@ -162,7 +163,7 @@ class _Fold:
                 )
                 continue
             fitted = perf_counter()
-            table.scores[k, column] = self.scorer(self.model, *self.test)
+            table.scores[k, column] = self.rate(self.model)
             table.fit_seconds[k, column] = fitted - began + self.prepared / len(table.points)
             table.score_seconds[k, column] = perf_counter() - fitted
 

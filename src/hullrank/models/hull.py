@@ -214,6 +214,8 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, GroupedIntervalEstimator):
         super()._store(statement, solution)
         if self.slack == "edge":
             self.edge_thresholds_ = solution.point.thresholds
+
+    def _store_label_rule(self, statement: IntervalStatement, solution: Solution) -> None:
         scores = solution.scores
         assert scores is not None  # ``_learn`` sees to it
         self._anchors = _anchors(self.intervals_, statement.class_samples, scores)

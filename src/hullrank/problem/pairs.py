@@ -22,6 +22,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.exceptions import NoComparablePairError
@@ -98,10 +99,11 @@ class PairProblem:
 
     def curvature(self, at: PairsAt, width: float, rows: ArrayRows) -> Floats:
         """The second derivative of the (smoothed) charge in the weights; the pairs are those among ``rows``."""
+        X = rows.X if sp.issparse(rows.X) else np.asarray(rows.X)
         if self.charge.smooth:
-            return self.C * at.smooth_gram(self.charge, rows.X)
+            return self.C * at.smooth_gram(self.charge, X)
         low, high, slope = self.window(width)
-        return slope * at.gram(low, high, rows.X)
+        return slope * at.gram(low, high, X)
 
     def guessed_diagonal(self, at: PairsAt, width: float) -> float:
         """About the second derivative in one weight, per unit of its column's variance."""

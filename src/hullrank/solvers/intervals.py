@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 FEW_ROWS = 500  # of sparse rows: a matrix of all pairs of them is factored fast
 MANY_ROWS_A_CLASS = 20  # per order constraint, below which classes are small
 MOST_GROUP_SUMS = 50_000_000  # numbers in the sums of all groups' rows
+NEWTON = "semismooth Newton"
 _INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that nothing separates the classes
 
 
@@ -212,7 +213,7 @@ register(
         penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_block_limits,
     ),
     _linear(
-        "semismooth Newton", charges=(Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=solve_by_newton,
+        NEWTON, charges=(Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=solve_by_newton,
         penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False, limits=_newton_limits,
     ),
     _linear(

@@ -8,11 +8,13 @@ multipliers of the smoothed pairs are feasible for the hinge itself, so every st
 whose last term falls with h^2 where pairs lie dense, and with h at a kink. The squared hinge needs no window.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import lapack
 
 from hullrank._progress import tell
 from hullrank.problem.certificate import Status
@@ -22,6 +24,7 @@ from hullrank.solvers._conjugate_gradients import conjugate_gradients
 from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
+FEW_COLUMNS = 16  # below, a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
 PATIENCE = 15  # steps without progress
@@ -45,18 +48,18 @@ class PairPoint:
     width: float
     evidence: Any = None
 
-    @property
+    @cached_property
     def distance(self) -> float:
         """The gradient's part of the gap."""
         return 0.5 * float(self.gradient @ self.gradient)
 
-    @property
+    @cached_property
     def gap(self) -> float:
         """Upper bound on P(w) minus the optimum."""
         length = float(np.linalg.norm(self.gradient)) + self.charge.noise
         return 0.5 * length * length + self.charge.complementarity
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The smoothed objective."""
         return 0.5 * float(self.w @ self.w) + self.charge.value
@@ -75,6 +78,7 @@ class PairSearch:
         self.iterations = 0
         self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
         self.factor: Any = None  # of the Hessian, while it serves
+        self.is_stale = False  # whether the factor is of an earlier Hessian, and serves as a preconditioner
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
         self.shrink = 0.1  # ratio of one window to the next
@@ -184,10 +188,9 @@ class PairSearch:
         if before.distance == 0:
             return
         direction = self._direction(before.gradient, before.width)
-        move = self.problem.rows.scores(direction)
         slope, length = float(before.gradient @ direction), 1.0
         for _ in range(30):
-            self.point = self._point(before.w + length * direction, before.scores + length * move, before.width)
+            self.point = self.at(before.w + length * direction, before.width)
             end = float(self.point.gradient @ direction)
             if end <= -0.5 * slope:
                 break
@@ -196,17 +199,29 @@ class PairSearch:
         self.short_steps = self.short_steps + 1 if length < 0.5 else 0
         ratio = self.point.distance / before.distance
         if ratio > 0.02 or length < 1:
-            self.factor = None
+            self.is_stale = True
         if fresh and ratio > 0.3:
             self.sample_rows *= 4
 
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
         if len(gradient) > DENSE_COLUMNS:
-            return self._iterated_direction(gradient, width, slope)
-        if self.factor is None:
-            self.factor = _cholesky(self._hessian(width, slope))
-        return -cho_solve(self.factor, gradient)
+            return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
+        if self.factor is None or (self.is_stale and not self._products_pay):
+            self.factor, self.is_stale = _cholesky(self._hessian(width, slope)), False
+        if self.is_stale:
+            return self._iterated_direction(gradient, width, slope, self._solve)
+        return -self._solve(gradient)
+
+    def _solve(self, r: Floats) -> Floats:
+        found: Floats = lapack.dpotrs(self.factor, r)[0]
+        return found
+
+    @property
+    def _products_pay(self) -> bool:
+        """Whether some products with the Hessian are cheaper than the Hessian."""
+        problem = self.problem
+        return problem.rows.n_features >= FEW_COLUMNS and not problem.charge.smooth
 
     def _hessian(self, width: float, slope: float) -> Floats:
         """I + slope H, from a sample of the rows where there are many."""
@@ -223,11 +238,17 @@ class PairSearch:
         H[np.diag_indices(n)] += 1.0
         return H
 
-    def _iterated_direction(self, gradient: Floats, width: float, slope: float) -> Floats:
-        """The same by conjugate gradients, preconditioned by a guess of the diagonal."""
+    def _guessed_inverse(self, width: float, slope: float) -> Callable[[Floats], Floats]:
+        """A preconditioner: the inverse of a guess of the diagonal of I + slope H."""
+        problem = self.problem
+        diagonal = slope * problem.guessed_diagonal(self.point.charge.at, width) * problem.rows.column_variance
+        return lambda r: r / (1.0 + diagonal)
+
+    def _iterated_direction(
+        self, gradient: Floats, width: float, slope: float, inverse: Callable[[Floats], Floats]
+    ) -> Floats:
+        """The direction by conjugate gradients."""
         problem, at = self.problem, self.point.charge.at
-        variance = problem.rows.column_variance
-        inverse = 1.0 / (1.0 + slope * problem.guessed_diagonal(at, width) * variance)
 
         def product(v: Floats) -> Floats:
             return v + slope * problem.rows.adjoint(problem.curve(at, width, problem.rows.scores(v)))
@@ -235,13 +256,13 @@ class PairSearch:
         return conjugate_gradients(product, -gradient, inverse, tol=RESIDUAL, max_iter=500)
 
 
-def _cholesky(H: Floats) -> Any:
+def _cholesky(H: Floats) -> Floats:
     """A factor of H, or, where rounding leaves it indefinite, of H with a slightly larger diagonal."""
-    ridge = 0.0
+    ridge, diagonal = 0.0, H.diagonal().copy()
     while True:
-        try:
-            return cho_factor(H + ridge * np.diag(H.diagonal()))
-        except np.linalg.LinAlgError:
-            ridge = max(100 * ridge, 1e-14)
-            if ridge > 1.0:
-                return cho_factor(np.diag(np.maximum(H.diagonal(), 1.0)))
+        factor, failed = lapack.dpotrf(H + ridge * np.diag(diagonal))
+        if not failed:
+            return np.asarray(factor)
+        ridge = max(100 * ridge, 1e-14)
+        if ridge > 1.0:
+            return np.diag(np.sqrt(np.maximum(diagonal, 1.0)))

@@ -3,7 +3,7 @@
 function orderGraph(parent, facts) {
   const node = section(parent, "Order and pair accuracy", "order");
   put(node, "p", { class: "note" }, "From lower (left) to higher (right); on every edge the share of pairs " +
-    (facts.within_queries ? "within queries " : "") + "ranked right.");
+    (facts.within ? "within " + facts.within + " " : "") + "ranked right.");
   const n = facts.grades.length, X = 110, Y = 74;
   const spots = facts.places.map(([a, b]) => [a * X, -b * Y]);
   const curves = facts.edges.map(({ lo, hi }) => bend(spots[lo], spots[hi], lo, X * 1.7));
