@@ -25,10 +25,11 @@ function orderGraph(parent, facts) {
     if (accuracy !== null) put(svg, "text", { class: "halo", x: curves[e].middle[0], y: curves[e].middle[1] + 4,
       "text-anchor": "middle" }, accuracy.toFixed(3));
   });
+  const names = shortNames(facts.grades);
   facts.grades.forEach((grade, c) => {
     const [a, b] = spots[c];
     put(svg, "rect", { x: a - 48, y: b - 15, width: 96, height: 30, rx: 8, fill: colour(c, n) });
-    const name = put(svg, "text", { x: a, y: b + 4, "text-anchor": "middle", style: `fill:${inkOn(mix(c, n))}` }, short(grade));
+    const name = put(svg, "text", { x: a, y: b + 4, "text-anchor": "middle", style: `fill:${inkOn(mix(c, n))}` }, names[c]);
     put(name, "title", {}, grade);
   });
 }
