@@ -5,6 +5,7 @@ poly       (gamma x.y + coef0)^degree     laplacian  exp(-gamma |x - y|_1)
 sigmoid    tanh(gamma x.y + coef0)        callable   whatever it returns for (X, Y), checked
 """
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +23,7 @@ Array = NDArray[Any]
 Kernel = str | Callable[[Any, Any], ArrayLike]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 _BLOCK_BYTES = 1 << 21
+_TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
 _LEAST_BLOCKS = 8  # of rows, when half of a symmetric matrix is computed
 _WIDE = 1e4  # exponent of rbf over twice the largest distance from the mean beyond which values come from differences
 
@@ -346,15 +348,17 @@ def check_gram(gram: Any, n_samples: int | None = None) -> Array:
     if n_samples is not None and gram.shape[0] != n_samples:
         raise KernelError(f"the precomputed kernel has {gram.shape[0]} rows for {n_samples} samples")
     limit = 1e-6 * max(float(np.abs(gram).max(initial=0.0)), np.finfo(np.float64).tiny)
-    step = max(1, _BLOCK_BYTES // (8 * max(1, gram.shape[0])))
-    for start in range(0, gram.shape[0], step):
-        rows = slice(start, start + step)
-        skew = np.abs(gram[rows] - gram[:, rows].T)
+    starts = range(0, gram.shape[0], _TILE)
+    for i, j in itertools.combinations_with_replacement(starts, 2):
+        here, there = gram[i : i + _TILE, j : j + _TILE], gram[j : j + _TILE, i : i + _TILE].T
+        if np.array_equal(here, there):
+            continue
+        skew = np.abs(here - there)
         if skew.max(initial=0.0) > limit:
-            i, j = np.unravel_index(int(skew.argmax()), skew.shape)
+            row, column = np.unravel_index(int(skew.argmax()), skew.shape) + np.array([i, j])
             raise KernelError(
-                f"the precomputed kernel is not symmetric: entry ({start + i}, {j}) is {gram[start + i, j]:g} but "
-                f"({j}, {start + i}) is {gram[j, start + i]:g}; symmetrise it with (K + K.T) / 2"
+                f"the precomputed kernel is not symmetric: entry ({row}, {column}) is {gram[row, column]:g} but "
+                f"({column}, {row}) is {gram[column, row]:g}; symmetrise it with (K + K.T) / 2"
             )
     return gram
 
