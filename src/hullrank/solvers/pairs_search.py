@@ -26,6 +26,7 @@ from hullrank.solvers.pairs_vertex import vertex
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
 FEW_COLUMNS = 16  # below, a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
+SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
 PATIENCE = 15  # steps without progress
 MANY_STEPS = 3  # in one window: beyond, the next ones are followed carefully
@@ -205,7 +206,8 @@ class PairSearch:
 
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
-        if len(gradient) > DENSE_COLUMNS:
+        square = 2 * len(gradient) > len(self.point.scores)
+        if len(gradient) > (SQUARE_COLUMNS if square else DENSE_COLUMNS):
             return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
         if self.factor is None or (self.is_stale and not self._products_pay):
             self.factor, self.is_stale = _cholesky(self._hessian(width, slope)), False
