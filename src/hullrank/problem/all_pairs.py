@@ -63,7 +63,8 @@ class AllPairs:
     def at(self, scores: Floats) -> PairsAt:
         """The pairs at given scores; the last ones are kept, since a grade asks for those that a search ended with."""
         if not self._last or not np.array_equal(self._last[0].given, scores):
-            self._last[:] = [_SortedAt(self, scores)]
+            self._last.clear()  # before the next ones are made: they take as much memory as the rest of a fit
+            self._last.append(_SortedAt(self, scores))
         return self._last[0]
 
     @cached_property
@@ -217,8 +218,7 @@ class _SortedAt:
         self.range = float(scores.max() - scores.min())
         self.rank = pairs.small_rank[self.order]
         self.weights = pairs.weights[self.order]
-        self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
-        self.sums: dict[float, tuple[_Moments, Floats]] = {}  # by margin, see ``_squared``
+        self.sums: dict[float, _Sums] = {}  # by margin, the last two: see ``_squared``
         sizes = pairs.sizes
         means = np.add.reduceat(self.scores, pairs.starts[:-1]) / sizes
         # differences do not care about a shift, rounding errors do
@@ -230,28 +230,31 @@ class _SortedAt:
         return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
 
     def ramp(self, low: float, high: float) -> Ramp:
-        upper, coef = self._squared(high)
+        upper, coef, _ = self._squared(high)
         reach = 1 + float(np.abs(self.centred).max())
         noise = (4 + len(coef) ** 0.5 / 4) * EPSILON * reach * upper.weight
         if low == -np.inf:
             return Ramp(upper.square, self._unsorted(coef), upper.weight, 0.0, noise)
-        lower, less = self._squared(low)
+        lower, less, _ = self._squared(low)
         inside, spread = _window(lower, upper, high - low, reach)
         return Ramp(upper.square - lower.square, self._unsorted(coef - less), inside, spread, noise)
 
-    def _squared(self, margin: float) -> tuple["_Moments", Floats]:
-        """Sums of omega, omega z and omega z^2 over the pairs with z = margin - d > 0, and of omega z by sample.
+    def _squared(self, margin: float) -> "_Sums":
+        """Sums over the pairs with z = margin - d > 0.
 
-        The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
+        By sample h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
         """
         if margin not in self.sums:
+            if len(self.sums) == 2:
+                self.sums.clear()
             lower, higher = self._partner_sums(margin, self.centred)
-            self.partners[margin] = lower[0] + higher[0]
+            partners = lower[0] + higher[0]
             below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
+            weight, total = float(self.weights @ lower[0]), float(below.sum())
+            del lower
             coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
-            total = float(below.sum())
-            moments = _Moments(float(self.weights @ lower[0]), total, margin * total + float(self.centred @ coef))
-            self.sums[margin] = moments, coef
+            moments = _Moments(weight, total, margin * total + float(self.centred @ coef))
+            self.sums[margin] = _Sums(moments, coef, partners)
         return self.sums[margin]
 
     def laplacian(self, low: float, high: float, v: Floats) -> Floats:
@@ -302,11 +305,11 @@ class _SortedAt:
         """D X - 2 A G of the pairs with d < margin, X being ``rows`` less their mean."""
         from hullrank.problem._pair_loops import curve_rows
 
-        self._squared(margin)
+        partners = self._squared(margin).partners
         offsets, size = self.pairs.tree
         counters, curved = np.empty((size, rows.shape[1])), np.empty(rows.shape)
         ordered = self.scores, self.scores + margin, self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights
-        curve_rows(*ordered, self.partners[margin], self.order, rows, mean, offsets, counters, curved)
+        curve_rows(*ordered, partners, self.order, rows, mean, offsets, counters, curved)
         return curved
 
     def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
@@ -332,9 +335,19 @@ class _SortedAt:
 
 
 class _Moments(NamedTuple):
+    """Sums of omega, omega z and omega z^2 over the pairs inside a margin."""
+
     weight: float
     total: float
     square: float
+
+
+class _Sums(NamedTuple):
+    """The same with sums of omega z by sample, and the weight of each sample's partners inside the margin."""
+
+    moments: _Moments
+    coef: Floats
+    partners: Floats
 
 
 def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tuple[float, float]:
