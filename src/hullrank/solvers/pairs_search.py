@@ -9,7 +9,7 @@ whose last term falls with h^2 where pairs lie dense, and with h at a kink. The 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,10 +40,11 @@ class PairPoint:
     """Weights with their scores, the charge of the pairs (smoothed over ``width``) and its gradient.
 
     ``evidence`` is what proves the gap, where it is not the window of ``width`` at ``w`` (see ``pair_statement``).
+    Points that are only kept have no scores and no pairs at them, which are most of the memory.
     """
 
     w: Floats
-    scores: Floats
+    scores: Any
     charge: PairCharge
     gradient: Floats
     width: float
@@ -70,6 +71,10 @@ class PairPoint:
         """At most P(w): smoothing adds at most twice the complementarity (see ``PairProblem.charge``)."""
         return self.value - 2 * self.charge.complementarity
 
+    def kept(self) -> "PairPoint":
+        """The same without scores and pairs."""
+        return replace(self, scores=None, charge=self.charge._replace(at=None))
+
 
 class PairSearch:
     """Newton's method at some ``point``; ``best`` is the point of the smallest gap so far."""
@@ -83,7 +88,8 @@ class PairSearch:
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
         self.shrink = 0.1  # ratio of one window to the next
-        self.point = self.best = self.at(w, width)
+        self.point = self.at(w, width)
+        self.best = self.point.kept()
 
     def restart(self, w: Floats, width: float) -> None:
         """Go on from other weights."""
@@ -97,7 +103,7 @@ class PairSearch:
 
     def offer(self, *points: PairPoint) -> None:
         """Keep the best of the points."""
-        self.best = min(self.best, *points, key=lambda point: point.gap)
+        self.best = min(self.best, *points, key=lambda point: point.gap).kept()
 
     def run(self, tol: float, max_iter: int, verbose: int = 0, short_steps: float = np.inf) -> Status:
         """Step until the gap is at most ``tol`` of the objective; stalled also after so many short steps in a row."""
@@ -141,12 +147,12 @@ class PairSearch:
         if self.anchor is None or self.shrink > 0.9:
             return False
         self.shrink = max(self.shrink, CAREFUL) ** 0.5
-        self._shrink(self.anchor, 0.0)
+        self._shrink(self.at(self.anchor.w, self.anchor.width), 0.0)
         return True
 
     def _shrink(self, p: PairPoint, ratio: float) -> None:
         """From the solution p in its window to one narrower by ``ratio``, but not by more than the shrink allowed."""
-        self.anchor = p
+        self.anchor = p.kept()
         self.point = self._point(p.w, p.scores, p.width * max(ratio, self.shrink), p.charge.at)
         self.factor, self.steps, self.short_steps = None, 0, 0
         if self.shrink >= CAREFUL:
@@ -189,6 +195,7 @@ class PairSearch:
         if before.distance == 0:
             return
         direction = self._direction(before.gradient, before.width)
+        self.point = before = before.kept()
         slope, length = float(before.gradient @ direction), 1.0
         for _ in range(30):
             self.point = self.at(before.w + length * direction, before.width)
