@@ -163,15 +163,26 @@ class TakenApart:
         special = [target if need_target else None, self.columns.qid, self.columns.weights, self.columns.groups]
         for column in filter(None, (*special, *self.columns.drop, *self.reading.words)):
             if column not in names:
-                hint = did_you_mean(column, names) or f"; it has {listed(names)}"
+                hint = did_you_mean(column, names) or f"; it has {listed(names)}{self._further_down()}"
                 raise TableError(f"{self.name} has no column {column!r}{hint}")
 
+    def _further_down(self) -> str:
+        """What to do if the first line is a title: its columns have no names."""
+        unnamed = any(name.startswith("column ") for name in self.frame.columns)
+        return "; if the names of the columns stand further down, delete the lines above them" if unnamed else ""
+
     def _read_target(self) -> None:
-        """Turn words of the target that say numbers or dates into them, and leave out the rows without any."""
+        """Turn words of the target that say numbers or dates into them, and leave out the rows without any.
+
+        Spaces around a grade do not belong to it.
+        """
         target = self.columns.target
         if target is None or target not in self.frame.columns:
             return
         series = self.frame[target]
+        if series.dtype == pl.String:
+            series = series.str.strip_chars().replace("", None)
+            self.frame = self.frame.with_columns(series)
         if series.dtype == pl.String and self.reading.find_target:
             self.target_form = self._found_form(series)
         if series.dtype == pl.String and self.target_form is not None:

@@ -1,25 +1,28 @@
 """The pass over a block of rows in any order; arrays only."""
 
-from math import exp, log
+from math import exp, log, sqrt
 from typing import Any
 
 from hullrank._jit import njit
 
 Array = Any
+FAR = 8.0  # times the usual length of a row, from which on windows do not grow with it
 STEEP = 600.0  # violations up to which exp(v), and products of some of them, are finite numbers
 
 
 @njit(error_model="numpy")
 def survey_rows(
-    X: Array, codes: Array, weights: Array, s: Array, growth: Array, first: Array, bundles: Array, groups: Array,
-    charge: int, cost: float, window: float, smoothed: bool, digits: float, lines: Array, per_sample: Array,
-    cross: Array, near: Array, per_group: Array, group_rows: Array,
+    X: Array, centre: Array, spread: float, codes: Array, weights: Array, s: Array, growth: Array, first: Array,
+    bundles: Array, groups: Array, charge: int, cost: float, width: float, smoothed: bool, digits: float, lines: Array,
+    per_sample: Array, cross: Array, near: Array, per_group: Array, group_rows: Array,
 ) -> Any:  # fmt: skip
     """Charge every slack of the samples and sum what the charges pull.
 
     Sample i of class c has the bundles first[c] <= b < first[c + 1], with the groups bundles[b] = (g, partner or -1);
     groups = (sign, offset, exp(offset)), and a slack is violated by v = max(offset - sign * s) over its one or two
-    rows. Slacks with |v| < window (or two rows that are violated alike) are near their kink: near[:, k] = (i, b). Fills
+    rows. Slacks with |v| < window (or two rows that are violated alike) are near their kink: near[:, k] = (i, b). The
+    window of a sample is the width, times |x - centre| / spread (at most FAR) where that is more than 1: what is wrong
+    with the weights shows in the scores of long rows. Fills
 
         per_sample = sums of sign * alpha and of d, per_group += sums of alpha, d, alpha * v, and d * v, and
         group_rows[k, g] += sums of alpha x (lines[k] = 0) or d x (lines[k] = 1)
@@ -39,6 +42,13 @@ def survey_rows(
         c = cost * weights[i]
         pull, bend = 0.0, 0.0
         low = first[codes[i]]
+        window = width
+        if len(X) and charge != 3:
+            square = 0.0
+            for j in range(X.shape[1]):
+                square += (X[i, j] - centre[j]) ** 2
+            if square > spread * spread:
+                window *= min(sqrt(square) / spread, FAR)
         for b in range(low, first[codes[i] + 1]):
             g, h = bundles[b, 0], bundles[b, 1]
             v = groups[1, g] - groups[0, g] * s[i]

@@ -186,9 +186,10 @@ def _survey_piece(
     groups, growth = _growth(problem, point.thresholds, s, size)
     rows = frame.rows(X)
     per_sample, near = np.empty((2, m)), np.empty((2, m * slots), dtype=np.int64)
-    cross = np.empty((2, m if sparse else 0, slots))
+    cross = np.zeros((2, m if sparse else 0, slots))  # classes may have fewer slots than these
     charge, rise, n_near = _block_loops.survey_rows(
-        rows.X[:0].toarray() if sparse else rows.X, block.codes, block.weights, s, growth, first, bundles, groups,
+        rows.X[:0].toarray() if sparse else rows.X, np.zeros(rows.n_features) if rows.mean is None else rows.mean,
+        frame.spread or 1.0, block.codes, block.weights, s, growth, first, bundles, groups,
         problem.charge.code, problem.cost, window.width, not window.fetch, frame_digits(frame, point, size), lines,
         per_sample, cross, near, sums["per_group"], group_rows,
     )  # fmt: skip

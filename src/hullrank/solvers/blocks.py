@@ -34,8 +34,8 @@ from hullrank.solvers.interior_point import Iterate
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
 NARROWER = 8.0  # by how much a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
+NARROWER_DRIVEN = 2.0  # the same where a linear term drives thresholds apart, which only rows in the window can hold
 WIDER = 8.0  # and by how much that of the last step grows where it settled rows wrongly
-ROWS_PER_WEIGHT = 20  # fetched rows for every weight and threshold, below which a window does not shrink
 PASSES_OF_A_STEP = 10  # over the fetched rows, which solving them takes as long as,
 ROWS_OF_A_STEP = 2000  # and how many more rows what does not depend on their number takes as long as
 MOST_FAILURES = 3  # after so many of them all rows are near their kink
@@ -195,11 +195,11 @@ class _Search:
             return _Round(now.iterate, now.width * (1.0 if np.isinf(now.expected) else 2.0), found.n_near)
         if np.isinf(now.width):
             return _Round(iterate, settling_width(self.statement, iterate), found.n_near / NARROWER)
-        most = NARROWER_IN_MEMORY if self.statement.cheap else NARROWER
-        narrower = most
-        if found.window.fetch:  # too few rows cannot hold weights and thresholds in their place
-            enough = ROWS_PER_WEIGHT * (len(iterate.w) + len(iterate.theta))
-            narrower = float(np.clip(found.n_near / enough, 1.0, most))
+        if found.window.fetch:  # if it left a gap, rows were settled wrongly: a narrower window would settle more
+            return _Round(iterate, now.width, found.n_near)
+        narrower = NARROWER_IN_MEMORY
+        if self.statement.problem.homogeneous:
+            narrower = NARROWER_DRIVEN
         elif not self.statement.cheap:  # fetch next as many rows as there is room for
             narrower = float(np.clip(found.n_near / self.statement.room, 2.0, NARROWER))
         return _Round(iterate, now.width / narrower, found.n_near / narrower)

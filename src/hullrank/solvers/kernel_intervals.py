@@ -58,6 +58,7 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
     samples, space = statement.samples, statement.space
     assert space is not None
     order, problem = samples.rows, _twin(statement.problem)
+    space.gram.blocks(np.float64)  # prepared once, for the solver and for the grade
     if isinstance(start, Point):
         start = start_from_solution(problem, samples, start.coef, start.thresholds, space.gram)
     result = solve_by_smo(

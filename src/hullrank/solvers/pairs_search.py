@@ -10,10 +10,11 @@ whose last term falls with h^2 where pairs lie dense, and with h at a kink. The 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import lapack
 
 from hullrank._progress import tell
 from hullrank.problem.certificate import Status
@@ -47,18 +48,18 @@ class PairPoint:
     width: float
     evidence: Any = None
 
-    @property
+    @cached_property
     def distance(self) -> float:
         """The gradient's part of the gap."""
         return 0.5 * float(self.gradient @ self.gradient)
 
-    @property
+    @cached_property
     def gap(self) -> float:
         """Upper bound on P(w) minus the optimum."""
         length = float(np.linalg.norm(self.gradient)) + self.charge.noise
         return 0.5 * length * length + self.charge.complementarity
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The smoothed objective."""
         return 0.5 * float(self.w @ self.w) + self.charge.value
@@ -213,7 +214,8 @@ class PairSearch:
         return -self._solve(gradient)
 
     def _solve(self, r: Floats) -> Floats:
-        return cho_solve(self.factor, r, check_finite=False)
+        found: Floats = lapack.dpotrs(self.factor, r)[0]
+        return found
 
     @property
     def _products_pay(self) -> bool:
@@ -254,13 +256,13 @@ class PairSearch:
         return conjugate_gradients(product, -gradient, inverse, tol=RESIDUAL, max_iter=500)
 
 
-def _cholesky(H: Floats) -> Any:
+def _cholesky(H: Floats) -> Floats:
     """A factor of H, or, where rounding leaves it indefinite, of H with a slightly larger diagonal."""
-    ridge = 0.0
+    ridge, diagonal = 0.0, H.diagonal().copy()
     while True:
-        try:
-            return cho_factor(H + ridge * np.diag(H.diagonal()))
-        except np.linalg.LinAlgError:
-            ridge = max(100 * ridge, 1e-14)
-            if ridge > 1.0:
-                return cho_factor(np.diag(np.maximum(H.diagonal(), 1.0)))
+        factor, failed = lapack.dpotrf(H + ridge * np.diag(diagonal))
+        if not failed:
+            return np.asarray(factor)
+        ridge = max(100 * ridge, 1e-14)
+        if ridge > 1.0:
+            return np.diag(np.sqrt(np.maximum(diagonal, 1.0)))
