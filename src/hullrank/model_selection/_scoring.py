@@ -81,7 +81,8 @@ def _has_usual_score(model: Any) -> bool:
 def _accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float]:
     """The share of labels that are right; ``model`` is any that is fitted to the same classes."""
     place = {label: code for code, label in enumerate(model.classes_.tolist())}
-    codes = np.array([place.get(label, -1) for label in np.ravel(y).tolist()])
+    labels, numbers = np.unique(np.asarray(y).ravel(), return_inverse=True)
+    codes = np.array([place.get(label, -1) for label in labels.tolist()])[numbers]
 
     def rate(model: Any) -> float:
         found = np.searchsorted(model.thresholds_, model._scores(X), side="left")
