@@ -73,6 +73,7 @@ def main():
         for m in (500, 1000):
             precomputed(name, m)
     for name in NAMES:
+        getattr(hullrank, f"{name}CV")([1.0, 2.0]).fit(*curved_data(4000))  # the same of linear paths
         compare(name, *curved_data(5000 if quick else 20_000), {"C": np.geomspace(1e-3, 1e3, 20).tolist()})
 
 
