@@ -4,7 +4,7 @@ For every draw of the labels gamma and C are chosen by four folds of the labelle
 semi-supervised model keeps them and chooses the strength of the graph ("auto", 0 within half a standard error). Printed
 is the mean accuracy of both on the rows without a label, the mean difference, and the p-value of a paired t-test.
 
-    HULLRANK_DATA=/path/to/data python benchmarks/bench_semi_supervised.py [surfaces|tables|NAME] [draws]
+    HULLRANK_DATA=/path/to/data python benchmarks/bench_semi_supervised.py [surfaces|tables|NAME] [draws] [first seed]
 """
 
 import sys
@@ -91,7 +91,7 @@ def draw(X, y, seed):
     return alone, model.score(X[rest], y[rest]), model.strength_
 
 
-def main(kind="surfaces", draws=24):
+def main(kind="surfaces", draws=24, first=0):
     surfaces = {"swiss roll": swiss_roll, "turning images": turning_images, "spectra": spectra}
     sets = {"surfaces": surfaces, "tables": {name: table(name) for name in TABLES}}
     chosen = sets[kind] if kind in sets else {kind: surfaces.get(kind, table(kind))}
@@ -99,7 +99,7 @@ def main(kind="surfaces", draws=24):
     for name, make in chosen.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = np.array([draw(*make(seed), seed) for seed in range(draws)])
+            found = np.array([draw(*make(seed), seed) for seed in range(first, first + draws)])
         gain = found[:, 1] - found[:, 0]
         p = ttest_1samp(gain, 0).pvalue if gain.any() else 1.0
         error = gain.std(ddof=1) / draws**0.5
@@ -109,4 +109,4 @@ def main(kind="surfaces", draws=24):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2], *map(int, sys.argv[2:3]))
+    main(*sys.argv[1:2], *map(int, sys.argv[2:4]))
