@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hullrank.exceptions import ScaleWarning
 
 MOST = 1e3  # ratio of two standard deviations
-_ENOUGH = 2_000_000  # numbers from which scales are measured
+_ENOUGH = 500_000  # numbers from which scales are measured
 _PIECE = 32768  # numbers of a piece of rows that stays in cache
 _DIGITS = 1e-9  # of its mean, by which a column varies that is taken as constant
 
