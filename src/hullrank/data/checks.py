@@ -62,9 +62,16 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = Tr
         refuse_masked(X, "X")
         if reset:
             warn_of_query_columns(X)
-        X = validate_data(
-            estimator, X, reset=reset, dtype=np.float64, order="C", accept_sparse=("csr", "csc") if sparse else False
-        )
+        formats = ("csr", "csc") if sparse else False
+        try:
+            X = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", accept_sparse=formats)
+        except ValueError as error:
+            if "could not convert string to float" not in str(error):
+                raise
+            raise ValueError(
+                f"{error}; words need an encoder before the model: "
+                f"make_pipeline(hullrank.io.TableEncoder(), {type(estimator).__name__}()) takes tables as they are"
+            ) from error
     X = X.tocsr() if sp.issparse(X) else X
     _check_sizes(X, SMALLEST if reset else 0.0, getattr(estimator, "feature_names_in_", None))
     return X
