@@ -227,8 +227,8 @@ def sum_of_margins(table):
 class NearestInterval(ConvexHullRanker):
     """The label rule of old: the class of the nearest interval, which on a chain is that between the middles."""
 
-    def _store(self, statement, solution):
-        super()._store(statement, solution)
+    def _store_label_rule(self, statement, solution):
+        super()._store_label_rule(statement, solution)
         self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2
 
 

@@ -18,6 +18,7 @@ from hullrank.cli.order import AUTO, suggest_order
 from hullrank.cli.output import check_model_place, placed
 from hullrank.cli.parts import Placed, larger_than_memory
 from hullrank.cli.result import tell_result
+from hullrank.cli.signs import translate_signs
 from hullrank.cli.tuning import check_tunable, tuned, words
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.order import OrderGraph
@@ -200,9 +201,11 @@ def arrange(
 
 
 def fit_pipeline(pipeline: Any, data: Data, y: Any) -> None:
-    """Fit, handing weights and queries to the model."""
-    extra = fit_parameters(pipeline.steps[-1][1], data)
-    pipeline.fit(data.X, y, **{f"model__{name}": values for name, values in extra.items()})
+    """Fit, handing weights, queries and groups to the model."""
+    (_, prepare), (_, model) = pipeline.steps
+    Z = prepare.fit_transform(data.X)
+    translate_signs(model, prepare)
+    model.fit(Z, y, **fit_parameters(model, data))
 
 
 def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
@@ -213,6 +216,7 @@ def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
     extra = fit_parameters(model, data)
     with working(f"encoding {data.X.shape[1]:,} columns"):
         Z = prepare.fit_transform(data.X)
+    translate_signs(model, prepare)
     with working(title, keep=True) as advance, watching(model, advance):
         model.fit(Z, y, **extra)
     return Z

@@ -81,7 +81,8 @@ def _has_usual_score(model: Any) -> bool:
 def _accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float]:
     """The share of labels that are right; ``model`` is any that is fitted to the same classes."""
     place = {label: code for code, label in enumerate(model.classes_.tolist())}
-    codes = np.array([place.get(label, -1) for label in np.ravel(y).tolist()])
+    labels, numbers = np.unique(np.asarray(y).ravel(), return_inverse=True)
+    codes = np.array([place.get(label, -1) for label in labels.tolist()])[numbers]
 
     def rate(model: Any) -> float:
         found = np.searchsorted(model.thresholds_, model._scores(X), side="left")
@@ -108,6 +109,9 @@ def _found(scoring: Any, estimator: Any) -> Any:
 
 
 def _own(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    if is_classifier(model) and isinstance(y, np.ndarray) and y.ndim == 1:
+        # The accuracy; scikit-learn's checks of y take as long as a small fit.
+        return float(np.average(model.predict(X) == y, weights=sample_weight))
     return model.score(X, y, sample_weight=sample_weight)
 
 

@@ -26,7 +26,7 @@ from hullrank.solvers.parameter_range import collapse_drive, unbounded_drive
 
 Floats = NDArray[np.float64]
 FRACTION: list[Any] = [Interval(Real, 0, 1, closed="both"), None]
-_DEFAULT = 0.5  # of the workable range
+_LINEAR, _CURVED = 0.1, 0.7  # of the workable range, where no fraction is given (docs/defaults.md)
 _ENDS = 0.01  # of the workable range: the ends themselves have no ranking, or no unique one
 
 
@@ -69,7 +69,8 @@ class DrivenMarginClassifier(MarginClassifier):
         low, high = self._range(unit, samples, space)
         if not is_workable(low, high):
             return high / 2
-        part = _DEFAULT if self.fraction is None else float(self.fraction)
+        usual = _LINEAR if space is None else _CURVED
+        part = usual if self.fraction is None else float(self.fraction)
         return low + (_ENDS + (1 - 2 * _ENDS) * part) * (high - low)
 
     def _range(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, float]:

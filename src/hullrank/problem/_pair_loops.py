@@ -4,9 +4,9 @@ Conventions
 -----------
 Arrays are sorted by query, then by ascending score s; ``shifted`` is s + margin. The pair of i above j is violated when
 s_i < shifted_j. Going up through a query (``way`` = 1) every sample meets its partners of higher rank, going down
-(``way`` = -1) those of lower rank; each is inserted once into a binary indexed tree (Fenwick 1994) by its rank t counted
+(``way`` = -1) those of lower rank; each is inserted once into a binary indexed tree (Fenwick 1994) by its rank counted
 from the end that partners come from. Counter c of the tree holds the sum over the last c & -c ranks before rank c, so
-that an insertion and the sum over all ranks below t take at most log2 steps.
+that an insertion, and the sum over all ranks below some rank, take at most log2 steps.
 """
 
 import numpy as np
@@ -91,9 +91,9 @@ def partner_sums(
         first = starts[k] if way > 0 else starts[k + 1] - 1
         last = n_ranks[k] - 1  # the rank at the far end is nobody's partner
         top = last if way > 0 else 0
-        for c in range(1, last + 1):
-            counters[c, 0] = 0.0
-            counters[c, 1] = 0.0
+        for t in range(1, last + 1):
+            counters[t, 0] = 0.0
+            counters[t, 1] = 0.0
         q = 0
         for p in range(size):
             i = first + way * p
@@ -137,9 +137,9 @@ def curve_rows(
     lower rank with lower[j] <= scores[i] < upper[j])."""
     for k in range(starts.shape[0] - 1):
         last = n_ranks[k] - 1
-        for c in range(1, last + 1):
+        for t in range(1, last + 1):
             for f in range(rows.shape[1]):
-                counters[c, f] = 0.0
+                counters[t, f] = 0.0
         entering = starts[k + 1] - 1
         leaving = entering
         for i in range(starts[k + 1] - 1, starts[k] - 1, -1):

@@ -59,8 +59,9 @@ class AllPairs:
         if not self._last or not np.array_equal(self._last[0].given, scores):
             from hullrank.problem.pairs_at_scores import AtScores, FewAtScores
 
+            self._last.clear()  # before the next ones are made: they take as much memory as the rest of a fit
             few = self.n_pairs <= FEW_PARTNERS * len(self.rank)
-            self._last[:] = [FewAtScores(self, scores) if few else AtScores(self, scores)]
+            self._last.append(FewAtScores(self, scores) if few else AtScores(self, scores))
         return self._last[0]
 
     @cached_property

@@ -141,7 +141,7 @@ class PairStatement:
 
     @cached_property
     def _view(self) -> ArrayRows:
-        return centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0]))
+        return replace(centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0])), pick=None)
 
     def _dual(
         self, point: Point, evidence: Window | Floats, s: Floats, here: PairCharge, charged: float

@@ -41,14 +41,14 @@ class PairCharge(NamedTuple):
 
     ``value`` is C sum omega charge(1 - d) (hinge: smoothed) and ``coef`` its gradient in the scores, so that the
     multipliers alpha place w(alpha) = -X'coef. ``complementarity`` bounds C sum omega charge(z) + conjugate - alpha z,
-    and ``noise`` the rounding error of X'coef.
+    and ``noise`` the rounding error of X'coef. ``at`` are the pairs at the scores, or None where they were dropped.
     """
 
     value: float
     coef: Floats
     complementarity: float
     noise: float
-    at: PairsAt
+    at: Any
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,15 @@
 """What a pair problem needs to know of all pairs at given scores, without storing a pair."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.charges import Charge
+from hullrank.problem.logistic_pairs import LogisticPairs
 from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
-
-if TYPE_CHECKING:
-    from hullrank.problem.separated_pairs import SeparatedPairs
 
 
 class AtScores:
@@ -34,11 +32,13 @@ class AtScores:
         return _sorted(scores, self.pairs)
 
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
+        """Sum of omega max(0, margin - d), and its subgradient in the scores."""
         lower, higher = self._partner_sums(margin, self.centred)
         slack = lower[1] + lower[0] * (margin - self.centred)
         return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
 
     def ramp(self, low: float, high: float) -> Ramp:
+        """Sums over the ramp from ``low`` to ``high``."""
         upper, coef = self._squared(high)
         reach = 1 + float(np.abs(self.centred).max())
         noise = (4 + len(coef) ** 0.5 / 4) * EPSILON * reach * upper.weight
@@ -64,6 +64,7 @@ class AtScores:
         return self.sums[margin]
 
     def laplacian(self, low: float, high: float, v: Floats) -> Floats:
+        """L v over the pairs with low <= d < high."""
         v = v[self.order]
         product = self._laplacian(high, v)
         if low > -np.inf:
@@ -76,19 +77,21 @@ class AtScores:
         return self.weights * (v * lower[0] - lower[1])
 
     def smooth(self, charge: Charge) -> Smooth:
-        return self._separated.smooth(charge)
+        """All pairs charged smoothly."""
+        return self._logistic.smooth(self.centred, *self._partner_sums(0.0, self.centred))
 
     def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
-        return self._separated.laplacian(charge, v)
+        """L v with the curvature of a smooth charge."""
+        return self._logistic.laplacian(v)
 
     def smooth_gram(self, charge: Charge, X: Any) -> Floats:
-        return self._separated.gram(charge, X)
+        """X'LX for the same L."""
+        return self._logistic.gram(X)
 
     @cached_property
-    def _separated(self) -> "SeparatedPairs":
-        from hullrank.problem.separated_pairs import SeparatedPairs
-
-        return SeparatedPairs(self.pairs, self._unsorted(self.centred))
+    def _logistic(self) -> LogisticPairs:
+        """The one smooth charge that there is."""
+        return LogisticPairs(self.pairs, self.order, self.scores)
 
     def gram(self, low: float, high: float, X: Any) -> Floats:
         """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows.
@@ -152,6 +155,23 @@ class FewAtScores(AtScores):
     def _lower(self) -> tuple[Ints, Ints]:
         """For every row the place of its first lower partner, and the place after the last."""
         return np.repeat(self.pairs.starts[:-1], self.pairs.sizes), self.pairs.by_rank[1]
+
+    def smooth(self, charge: Charge) -> Smooth:
+        """All pairs charged smoothly."""
+        return self._by_score.smooth(charge)
+
+    def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
+        """L v with the curvature of a smooth charge."""
+        return self._by_score.smooth_laplacian(charge, v)
+
+    def smooth_gram(self, charge: Charge, X: Any) -> Floats:
+        """X'LX for the same L."""
+        return self._by_score.smooth_gram(charge, X)
+
+    @cached_property
+    def _by_score(self) -> AtScores:
+        """The same pairs sorted by score, which exponentials of distances need."""
+        return AtScores(self.pairs, self.given)
 
     def _curved(self, low: float, high: float, rows: Floats) -> Floats:
         from hullrank.problem._pair_loops import visit_rows

@@ -149,6 +149,12 @@ def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:
     return len(np.unique(pinned)) == scaled.problem.n_thresholds
 
 
+def takes_newton_steps(statement: IntervalStatement) -> bool:
+    """Whether the semismooth Newton method takes the statement, dense and of few columns."""
+    few = statement.size.n_features <= DENSE_LIMIT and not statement.is_sparse
+    return few and REGISTRY[NEWTON].refuses(statement) is None
+
+
 def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     size = statement.size
     if statement.problem.charge is Charge.SQUARED_HINGE and size.n_samples <= DENSE_LIMIT:

@@ -9,7 +9,7 @@ whose last term falls with h^2 where pairs lie dense, and with h at a kink. The 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ from hullrank.solvers.pairs_vertex import vertex
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
 FEW_COLUMNS = 16  # below, a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
+SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
 PATIENCE = 15  # steps without progress
 MANY_STEPS = 3  # in one window: beyond, the next ones are followed carefully
@@ -39,10 +40,11 @@ class PairPoint:
     """Weights with their scores, the charge of the pairs (smoothed over ``width``) and its gradient.
 
     ``evidence`` is what proves the gap, where it is not the window of ``width`` at ``w`` (see ``pair_statement``).
+    Points that are only kept have no scores and no pairs at them, which are most of the memory.
     """
 
     w: Floats
-    scores: Floats
+    scores: Any
     charge: PairCharge
     gradient: Floats
     width: float
@@ -69,6 +71,10 @@ class PairPoint:
         """At most P(w): smoothing adds at most twice the complementarity (see ``PairProblem.charge``)."""
         return self.value - 2 * self.charge.complementarity
 
+    def kept(self) -> "PairPoint":
+        """The same without scores and pairs."""
+        return replace(self, scores=None, charge=self.charge._replace(at=None))
+
 
 class PairSearch:
     """Newton's method at some ``point``; ``best`` is the point of the smallest gap so far."""
@@ -82,7 +88,8 @@ class PairSearch:
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
         self.shrink = 0.1  # ratio of one window to the next
-        self.point = self.best = self.at(w, width)
+        self.point = self.at(w, width)
+        self.best = self.point.kept()
 
     def restart(self, w: Floats, width: float) -> None:
         """Go on from other weights."""
@@ -96,7 +103,7 @@ class PairSearch:
 
     def offer(self, *points: PairPoint) -> None:
         """Keep the best of the points."""
-        self.best = min(self.best, *points, key=lambda point: point.gap)
+        self.best = min(self.best, *points, key=lambda point: point.gap).kept()
 
     def run(self, tol: float, max_iter: int, verbose: int = 0, short_steps: float = np.inf) -> Status:
         """Step until the gap is at most ``tol`` of the objective; stalled also after so many short steps in a row."""
@@ -140,12 +147,12 @@ class PairSearch:
         if self.anchor is None or self.shrink > 0.9:
             return False
         self.shrink = max(self.shrink, CAREFUL) ** 0.5
-        self._shrink(self.anchor, 0.0)
+        self._shrink(self.at(self.anchor.w, self.anchor.width), 0.0)
         return True
 
     def _shrink(self, p: PairPoint, ratio: float) -> None:
         """From the solution p in its window to one narrower by ``ratio``, but not by more than the shrink allowed."""
-        self.anchor = p
+        self.anchor = p.kept()
         self.point = self._point(p.w, p.scores, p.width * max(ratio, self.shrink), p.charge.at)
         self.factor, self.steps, self.short_steps = None, 0, 0
         if self.shrink >= CAREFUL:
@@ -188,6 +195,7 @@ class PairSearch:
         if before.distance == 0:
             return
         direction = self._direction(before.gradient, before.width)
+        self.point = before = before.kept()
         slope, length = float(before.gradient @ direction), 1.0
         for _ in range(30):
             self.point = self.at(before.w + length * direction, before.width)
@@ -205,7 +213,8 @@ class PairSearch:
 
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
-        if len(gradient) > DENSE_COLUMNS:
+        square = 2 * len(gradient) > len(self.point.scores)
+        if len(gradient) > (SQUARE_COLUMNS if square else DENSE_COLUMNS):
             return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
         if self.factor is None or (self.is_stale and not self._products_pay):
             self.factor, self.is_stale = _cholesky(self._hessian(width, slope)), False

@@ -13,23 +13,17 @@ from hullrank.problem.certificate import Status
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.statement import Solution
-from hullrank.solvers._linear_system import DENSE_LIMIT
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
-from hullrank.solvers.base import REGISTRY, Options
+from hullrank.solvers.base import Options
 from hullrank.solvers.interior_point import Iterate
-from hullrank.solvers.intervals import NEWTON
+from hullrank.solvers.intervals import NEWTON, takes_newton_steps
 from hullrank.solvers.newton import SMALL_COPY, newton
 
 
 def follows(statement: Any) -> bool:
     """Whether Newton steps from a neighbour solve the statement: smooth or squared charges, few dense columns."""
-    return (
-        isinstance(statement, IntervalStatement)
-        and REGISTRY[NEWTON].refuses(statement) is None
-        and statement.problem.penalty is Penalty.L2
-        and statement.size.n_features <= DENSE_LIMIT
-        and not statement.is_sparse
-    )
+    stated = isinstance(statement, IntervalStatement) and statement.problem.penalty is Penalty.L2
+    return stated and takes_newton_steps(statement)
 
 
 class PricePath:
