@@ -24,7 +24,7 @@ Kernel = str | Callable[[Any, Any], ArrayLike]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 _BLOCK_BYTES = 1 << 21
 _TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
-_LEAST_BLOCKS = 8  # of rows, when half of a symmetric matrix is computed
+_LEAST_BLOCKS = 4  # of rows, when half of a symmetric matrix is computed
 _WIDE = 1e4  # exponent of rbf over twice the largest distance from the mean beyond which values come from differences
 
 
