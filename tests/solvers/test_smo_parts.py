@@ -1,5 +1,6 @@
 """The parts of the kernel solver: sequential steps, paths between thresholds, shrinking, the row cache, warm starts."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -286,3 +287,23 @@ def test_a_start_for_another_price_is_stretched_to_the_best_multiple(name):
         state.v[:], state.order[:], state.scores[:] = factor * v, factor * order, factor * scores
         if np.all((state.v >= state.lower) & (state.v <= state.upper)):
             assert state.dual < best
+
+
+def test_a_large_x_is_not_held_in_several_copies(monkeypatch):
+    from hullrank import FixedMarginClassifier
+    from hullrank.problem import kernels
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1000))
+    y = np.searchsorted([-1.0, 1.0], X[:, :4].sum(axis=1))
+    model = FixedMarginClassifier(1.0, kernel="rbf", loss="hinge", thresholds="immediate")
+    objective = model.fit(X, y).certificate_.primal
+    peaks = []
+    for large in (1_000_000_000, 0):
+        monkeypatch.setattr(kernels, "_LARGE", large)
+        tracemalloc.start()
+        model.fit(X, y)
+        peaks.append(tracemalloc.get_traced_memory()[1] / X.nbytes)
+        tracemalloc.stop()
+        assert model.certificate_.primal == pytest.approx(objective, rel=1e-6)
+    assert peaks[1] < 5.5 < peaks[0]
