@@ -1,8 +1,9 @@
-"""What a linear fit needs beside its time: memory beside X, and compiling at the first fit. One thread.
+"""What fits need beside X: the peak of the process's memory, over the size of X, case by case. One thread.
 
-    python benchmarks/bench_memory.py [--quick]
+    python benchmarks/bench_memory.py [--quick] [--only WORDS]
 
-Times against peers and the floor are lines of ``python -m benchmarks``.
+Every case runs in a process of its own: a small fit first (which compiles), then the fit that is measured. The last
+lines are the time of compiling at a first fit. Times against peers and the floor are lines of ``python -m benchmarks``.
 """
 
 import argparse
@@ -14,22 +15,43 @@ from statistics import median
 
 from harness import THREADS
 
-MEMORY = """
-import resource, sys, numpy as np
+SETUP = """
+import sys, time, warnings, numpy as np
+from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SwappedPairsRanker
+m, n, K, form = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 rng = np.random.default_rng(0)
-m = int(sys.argv[1])
-X = rng.standard_normal((m, 20)); s = X @ rng.standard_normal(20) + 2 * rng.standard_normal(m)
-y = np.searchsorted(np.quantile(s, [.2, .4, .6, .8]), s)
-from hullrank import ConvexHullRanker, FixedMarginClassifier
-model = FixedMarginClassifier() if sys.argv[2] == "hinge" else ConvexHullRanker()
-model.fit(X[:20000], y[:20000])
+X = rng.standard_normal((m, n))
+s = X @ rng.standard_normal(n) + 2 * rng.standard_normal(m)
+y = np.searchsorted(np.quantile(s, np.arange(1, K) / K), s)
 del s
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-def now(): return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
-open("/proc/self/clear_refs", "w").write("5")
+weights, few = {}, slice(min(m // 4, 20000))
+if form == "float32":
+    X = X.astype(np.float32)
+elif form == "Fortran":
+    X = np.asfortranarray(X)
+elif form == "pandas":
+    import pandas as pd
+    X = pd.DataFrame(X, columns=[f"c{j}" for j in range(n)], copy=True)
+elif form == "mixed pandas":
+    import pandas as pd
+    X = pd.DataFrame({f"c{j}": X[:, j].astype(np.float32 if j % 2 else np.float64) for j in range(n)})
+elif form == "polars":
+    import polars as pl
+    X = pl.DataFrame({f"c{j}": X[:, j] for j in range(n)})
+elif form == "zero weights":
+    weights = {"sample_weight": (rng.random(m) < 0.9) * 1.0}
+size = m * n * (4 if form == "float32" else 8)
+def now(): return int(open("/proc/self/statm").read().split()[1]) * 4096
 def high():
     return int([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0].split()[1]) * 1024
-before = now(); model.fit(X, y); print((high() - before) / X.nbytes)
+model = MODEL
+warnings.simplefilter("ignore")
+model.fit(X[few], y[few], **{name: value[few] for name, value in weights.items()})
+open("/proc/self/clear_refs", "w").write("5")
+before, began = now(), time.process_time()
+model.fit(X, y, **weights)
+print((high() - before) / size, (high() - before) / 2**20, time.process_time() - began, model.certificate_.status.value,
+      model.certificate_.relative_gap)
 """
 
 FIRST_FIT = """
@@ -44,6 +66,27 @@ for _ in range(4):
 print(times[0] - min(times[1:]))
 """
 
+FORMS = ("C", "Fortran", "float32", "zero weights", "pandas", "mixed pandas", "polars")
+EDGES = "ConvexHullRanker(order='full', slack='edge', loss='{}')"
+ALL = "FixedMarginClassifier(thresholds='all', loss='{}')"
+
+
+def cases(m):
+    """(model, rows, columns, classes, form of X) of every line."""
+    for form in FORMS:
+        yield "FixedMarginClassifier(loss='hinge')", m, 20, 5, form
+        yield "ConvexHullRanker()", m, 20, 5, form
+    for loss in ("hinge", "squared_hinge"):
+        for rows in (m // 5, m // 50, m // 250):
+            yield EDGES.format(loss), rows, 20, 10, "C"
+            yield ALL.format(loss), rows, 20, 10, "C"
+        yield ALL.format(loss), m // 5, 20, 50, "C"
+    for form in FORMS:
+        yield "SwappedPairsRanker()", m, 20, 5, form
+    yield "SwappedPairsRanker(loss='squared_hinge')", m, 20, 5, "C"
+    yield "SwappedPairsRanker()", m, 20, m, "C"
+    yield "NuMarginClassifier()", m, 20, 5, "C"
+
 
 def run(code, *args, **environment):
     answer = subprocess.run(
@@ -53,20 +96,33 @@ def run(code, *args, **environment):
         check=True,
         env={**os.environ, **dict.fromkeys(THREADS, "1"), **environment},
     )
-    return float(answer.stdout)
+    return answer.stdout
+
+
+def memory_line(model, m, n, n_classes, form):
+    """One line of the table."""
+    found = run(SETUP.replace("MODEL", model), str(m), str(n), str(n_classes), form).split()
+    share, mega, seconds, status, gap = float(found[0]), float(found[1]), float(found[2]), found[3], float(found[4])
+    return (
+        f"| `{model}` | {m:,} x {n} | {n_classes:,} | {form} | {share:.2f} X | {mega:.0f} MB | {seconds:.1f} s "
+        f"| {status}, {gap:.0e} |"
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
-    m = 100_000 if parser.parse_args().quick else 1_000_000
-    for kind in ("hinge", "squared"):
-        print(f"peak extra memory, {kind}, {m:,} x 20: {run(MEMORY, str(m), kind):.2f}x of X", flush=True)
-    for name in ("FixedMarginClassifier", "ConvexHullRanker"):
+    parser.add_argument("--only", default="", help="only lines with these words")
+    args = parser.parse_args()
+    print("| model | X | classes | form | memory beside X | the same | CPU | ending |\n|---|---|---|---|---|---|---|---|")
+    for case in cases(100_000 if args.quick else 1_000_000):
+        if args.only in f"{case[0]} {case[1]} {case[3]} {case[4]}":
+            print(memory_line(*case), flush=True)
+    for name in () if args.only else ("FixedMarginClassifier", "ConvexHullRanker"):
         code = FIRST_FIT.format(name=name)
         with tempfile.TemporaryDirectory() as cache:
-            ever = run(code, NUMBA_CACHE_DIR=cache)
-            again = median(run(code, NUMBA_CACHE_DIR=cache) for _ in range(3))
+            ever = float(run(code, NUMBA_CACHE_DIR=cache))
+            again = median(float(run(code, NUMBA_CACHE_DIR=cache)) for _ in range(3))
         print(f"{name}: first fit ever, beyond a warm fit: {ever:.2f} s; first fit in a new process: {again:.2f} s")
 
 

@@ -49,6 +49,15 @@ def test_kernels_over_a_factor(shift, tol):
     true_of("ConvexHullRanker", params, X + shift, y)
 
 
+def test_one_light_sample_beside_heavy_ones():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(12, 1))
+    weights = np.r_[np.full(11, 1e5), 1e-6]  # the only sample of its grade weighs little: the last in a running sum
+    params = {"C": 0.003, "loss": "hinge", "query_weight": "equal"}
+    for lonely in (0, 2):
+        true_of("SwappedPairsRanker", params, X, np.r_[np.ones(11), lonely], weights)
+
+
 @pytest.mark.parametrize("weight", [1e154, 1e-165, 1e300, 1e-300])
 @pytest.mark.parametrize(
     "model",

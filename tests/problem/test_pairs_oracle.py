@@ -1,5 +1,7 @@
 """Sums over all pairs equal brute force over the pairs, for all pairs at once and for listed ones."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from hullrank.data.queries import ranks_within
 from hullrank.exceptions import NoComparablePairError
-from hullrank.problem.all_pairs import AllPairs, comparable
+from hullrank.problem.all_pairs import AllPairs, comparable, pairs_per_query
 from hullrank.problem.charges import LOSSES, Charge, charge_named
 from hullrank.problem.pair_sets import ListedPairs
 from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
@@ -206,3 +208,18 @@ def test_a_smooth_charge_over_all_pairs_is_that_of_the_listed_pairs(reach, n_que
             getattr(one, product)(Charge.LOGISTIC, argument), getattr(other, product)(Charge.LOGISTIC, argument),
             atol=1e-13,
         )  # fmt: skip
+
+
+def test_totals_of_queries_keep_their_digits_beside_larger_ones():
+    """Every query has weights 10,000 times smaller than the one before; against fractions."""
+    rng = np.random.default_rng(0)
+    query = np.sort(rng.integers(0, 6, 60))
+    rank = ranks_within(rng.integers(0, 5, 60), query)
+    weights = 10.0 ** (rng.uniform(-2, 2, 60) + 10 - 4 * query)
+    n_ranks = np.array([rank[query == q].max() + 1 for q in range(6)])
+    found = pairs_per_query(rank, query, n_ranks, weights)
+    exact = [
+        sum(Fraction(weights[i]) * Fraction(weights[j]) for i in of for j in of if rank[i] > rank[j])
+        for of in (np.flatnonzero(query == q) for q in range(6))
+    ]
+    np.testing.assert_allclose(found, [float(value) for value in exact], rtol=1e-14)

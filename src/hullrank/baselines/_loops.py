@@ -10,7 +10,7 @@ Ints = NDArray[np.intp]
 
 
 @njit()
-def settle(score: float, code: int, clock: float, thresholds: Floats) -> int:
+def move_thresholds(score: float, code: int, clock: float, thresholds: Floats) -> int:
     """Apply Crammer and Singer (2001, figure 2) to the thresholds, and return the step to take along x.
 
     With y_r = +1 if r < code and -1 otherwise: tau_r = y_r where (score - b_r) y_r <= 0, else 0; b_r -= tau_r, and the
@@ -39,7 +39,7 @@ def pass_dense(X: Floats, codes: Ints, clock: float, coef: Floats, thresholds: F
         score = 0.0
         for j in range(n):
             score += X[k, j] * coef[0, j]
-        step = settle(score, codes[k], clock + k, thresholds)
+        step = move_thresholds(score, codes[k], clock + k, thresholds)
         mistakes += step != 0
         for j in range(n):
             coef[0, j] += step * X[k, j]
@@ -59,7 +59,7 @@ def pass_sparse(
         score = 0.0
         for e in range(indptr[k], indptr[k + 1]):
             score += data[e] * coef[0, indices[e]]
-        step = settle(score, codes[k], clock + k, thresholds)
+        step = move_thresholds(score, codes[k], clock + k, thresholds)
         if step != 0:
             mistakes += 1
             for e in range(indptr[k], indptr[k + 1]):

@@ -58,7 +58,7 @@ class KernelState:
         return sum(self._visit_block(X[block], codes[block], ids[block]) for block in blocks)
 
     def _visit_block(self, X: Any, codes: Ints, ids: Ints) -> int:
-        from hullrank.baselines._loops import settle
+        from hullrank.baselines._loops import move_thresholds
 
         place = {key: slot for slot, key in enumerate(self.ids.tolist())}
         fresh = np.flatnonzero([key not in place for key in ids.tolist()])
@@ -71,7 +71,7 @@ class KernelState:
         mistakes = 0
         for k, slot in enumerate(place[key] for key in ids.tolist()):
             clock = self.clock + k
-            step = settle(values[k] @ coef[0], codes[k], float(clock), thresholds)
+            step = move_thresholds(values[k] @ coef[0], codes[k], float(clock), thresholds)
             if step:
                 mistakes += 1
                 coef[:, slot] += (step, step * clock)[: len(coef)]

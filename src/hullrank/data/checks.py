@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import warn_of_query_columns
+from hullrank.data.row_view import RowView, in_place, pieces
 from hullrank.exceptions import HullrankError, LabelError
 
 Floats = NDArray[np.float64]
-Matrix = Any  # (m, n) float64: a C-contiguous array, or a SciPy CSR matrix or array
+Matrix = Any  # (m, n) float64: a C-contiguous array, or a SciPy CSR matrix or array; not copied: see ``row_view``
 
 # Sizes of entries and weights whose squares, sums and products with each other stay far from the ends of float64.
 SMALLEST, LARGEST = 1e-100, 1e100
@@ -56,16 +57,31 @@ class Samples:
         return (len(self.codes) ** 2 - int(counts @ counts)) // 2
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = True) -> Matrix:
-    """X as a finite float64 array or CSR matrix; ``reset`` remembers the features (in ``fit``)."""
+def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = True, copied: bool = True) -> Matrix:
+    """X as a finite C-contiguous float64 array or CSR matrix; ``reset`` remembers the features (in ``fit``).
+
+    Unless they have to be ``copied``, many rows in another order of memory or in float32 stay as they are (see
+    ``row_view``).
+    """
     if not _is_plain(estimator, X, reset):
         refuse_masked(X, "X")
         if reset:
             warn_of_query_columns(X)
-        X = validate_data(
-            estimator, X, reset=reset, dtype=np.float64, order="C", accept_sparse=("csr", "csc") if sparse else False
-        )
-    X = X.tocsr() if sp.issparse(X) else X
+        kept: dict[str, Any] = {"dtype": (np.float64, np.float32), "order": None}
+        form = {"dtype": np.float64, "order": "C"} if copied else kept
+        try:
+            X = validate_data(estimator, X, reset=reset, accept_sparse=("csr", "csc") if sparse else False, **form)
+        except ValueError as error:
+            if "could not convert string to float" not in str(error):
+                raise
+            raise ValueError(
+                f"{error}; words need an encoder before the model: "
+                f"make_pipeline(hullrank.io.TableEncoder(), {type(estimator).__name__}()) takes tables as they are"
+            ) from error
+    if sp.issparse(X):
+        X = X.astype(np.float64, copy=False).tocsr()
+    elif not copied:
+        X = in_place(X)
     _check_sizes(X, SMALLEST if reset else 0.0, getattr(estimator, "feature_names_in_", None))
     return X
 
@@ -107,10 +123,14 @@ def _column_sizes(X: Matrix, smallest: float) -> Floats:
         np.maximum.at(sizes, X.indices, np.abs(X.data))
         return sizes
     with np.errstate(over="ignore", under="ignore"):
-        squares = np.einsum("ij,ij->j", X, X)
+        if isinstance(X, RowView):
+            squares = np.add.reduce([np.einsum("ij,ij->j", Y, Y) for Y in map(X.__getitem__, pieces(*X.shape))])
+        else:
+            squares = np.einsum("ij,ij->j", X, X)
     sizes = np.sqrt(squares)
     suspects = np.flatnonzero((squares > LARGEST**2) | (sizes < 2 * np.sqrt(len(X)) * smallest) | (squares == 0))
-    sizes[suspects] = np.abs(X[:, suspects]).max(axis=0)
+    if len(suspects):
+        sizes[suspects] = np.abs(np.asarray(X[:, suspects])).max(axis=0)
     return sizes
 
 

@@ -27,7 +27,8 @@ from hullrank.exceptions import (
     UndeclaredOrderWarning,
     WeakPriceWarning,
 )
-from hullrank.model_selection._scoring import Scorer
+from hullrank.model_selection._paths import Path
+from hullrank.model_selection._scoring import Rating, Scorer
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -149,22 +150,23 @@ class _Fold:
     """A fold for one kernel: a model, the statement of its training rows, and the rows to rate it on."""
 
     def __init__(self, model: Any, data: Rated, train: Rows, test: Rows, scorer: Scorer, shared: Floats | None) -> None:
-        self.model, self.scorer = model, scorer
+        self.model, self.needs_labels = model, scorer.needs_labels
         began = perf_counter()
         train = train if shared is None else data.by_class(train)
         X, y, given = data.take(train, train)
         self.statement = model.state(X, y, **given)
-        self.test = data.take(test, train)
+        rated = data.take(test, train)
         if shared is not None:
-            self._share(shared, train, test)
+            self._share(shared, train, test, rated[0])
         self.prepared = perf_counter() - began
+        self.rate = Rating(scorer, *rated)
 
-    def _share(self, values: Floats, train: Rows, test: Rows) -> None:
-        """Take kernel values from those of all rows, for the statement and for the scores of the rows to rate on."""
+    def _share(self, values: Floats, train: Rows, test: Rows, X: Any) -> None:
+        """Take kernel values from those of all rows, for the statement and for the scores of the rows X to rate on."""
         space, rows = self.statement.space, train[self.statement.positions]
         gram = replace(space.gram, table=values.take(rows, axis=0).take(rows, axis=1))
         self.statement = replace(self.statement, space=replace(space, gram=gram))
-        held, of_other_rows, X = values.take(test, axis=0).take(train, axis=1), self.model._scores, self.test[0]
+        held, of_other_rows = values.take(test, axis=0).take(train, axis=1), self.model._scores
 
         def scores(other: Any) -> Floats:
             if other is not X:
@@ -175,12 +177,12 @@ class _Fold:
 
     def walk(self, path: list[int], table: Table, column: int) -> None:
         """Fit and rate the points of one path (one loss, rising C), each from the solution before it."""
-        start = None
+        followed = Path(self.model, self.statement, needs_labels=self.needs_labels)
         for k in path:
             began = perf_counter()
             self.model.set_params(**table.points[k])
             try:
-                start = self.model._learn(self.model._restate(self.statement), began, start)
+                followed.learn(began)
             except NotSeparableError:
                 warnings.warn(
                     f"{table.points[k]} has no score in fold {column}: the classes cannot be separated there",
@@ -188,7 +190,7 @@ class _Fold:
                 )
                 continue
             fitted = perf_counter()
-            table.scores[k, column] = self.scorer(self.model, *self.test)
+            table.scores[k, column] = self.rate(self.model)
             table.fit_seconds[k, column] = fitted - began + self.prepared / len(table.points)
             table.score_seconds[k, column] = perf_counter() - fitted
 

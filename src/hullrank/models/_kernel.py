@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.data import Samples
+from hullrank.data import Samples, check_rows, rows_of
 from hullrank.exceptions import HullrankError
 from hullrank.models._constraints import signs_of_features
 from hullrank.problem.kernel_factor import basis_size, factor_kernel
@@ -29,24 +29,29 @@ class KernelMixin:
     With a kernel the score is f(x) = sum_i dual_coef_i k(x_i, x) over the support vectors.
     """
 
-    kernel: Any
-    gamma: float | str
-    degree: int
-    coef0: float
-    cache_size: float
-    approximation: int | str | None
-    monotonic_cst: Any
-    tol: float
-    max_iter: int
-    verbose: int
+    kernel: Any = "linear"  # this and the next: what an estimator has that does not offer the parameter
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    cache_size: float = 500
+    approximation: int | str | None = None
+    norm: str = "rkhs"
+    monotonic_cst: Any = None
+    tol: float = 1e-6
+    max_iter: int = 200
+    verbose: int = 0
 
     @property
     def _has_kernel(self) -> bool:
         return bool(self.kernel != "linear" or self.approximation is not None or self._coefficient_norm)
 
     @property
+    def _is_linear(self) -> bool:
+        return hasattr(self, "coef_")
+
+    @property
     def _coefficient_norm(self) -> bool:
-        return getattr(self, "norm", "rkhs") == "coefficient"
+        return self.norm == "coefficient"
 
     def _signs(self, d: int) -> Signs | None:
         """The signs that ``monotonic_cst`` asks of the weights of d features; None if it asks for none."""
@@ -63,8 +68,15 @@ class KernelMixin:
         return check_gram(X, X.shape[0]) if self.kernel == "precomputed" else X
 
     def _take(self, X: Any, kept: NDArray[np.intp]) -> Any:
-        """The kept samples; of a precomputed kernel both rows and columns."""
+        """The kept samples; of a precomputed kernel both rows and columns, of many linear ones a view."""
+        if not self._has_kernel:
+            return rows_of(X, kept)
         return X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
+
+    def _check_features(self, X: Any, reset: bool) -> Any:
+        """Checked rows; those of a linear score stay where they are in memory."""
+        X = check_rows(self, X, reset=reset, sparse=self.kernel != "precomputed", copied=self._has_kernel)
+        return self._check_gram(X)
 
     def _space(
         self, X: Any, weights: Floats, rows: NDArray[np.integer] | None = None, ranks: Ranks | None = None

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import fit_context
@@ -107,10 +106,15 @@ class ScoreLineEstimator(BaseEstimator):
         scores : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self._scores(check_rows(self, X))
+        return self._scores(check_rows(self, X, copied=not self._is_linear))
+
+    @property
+    def _is_linear(self) -> bool:
+        """Whether scores are products with ``coef_`` and nothing else, for which X may lie in memory as it likes."""
+        return False
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        return np.asarray(safe_sparse_dot(X, self.coef_)).ravel()
+        return np.asarray(X @ self.coef_).ravel()
 
     def summary(self, X: Any = None, y: Any = None, **options: Any) -> Any:
         """What the model learned, as tables; with the training data, with bootstrap errors.
@@ -150,7 +154,8 @@ class ScoreLineEstimator(BaseEstimator):
         return shown
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "certificate_")
+        """Weights are enough: points on a path of C have no certificate."""
+        return hasattr(self, "certificate_") or hasattr(self, "coef_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval, StrOptions
-from hullrank.data import check_queries, check_rows, check_target, check_weights, encode_labels
+from hullrank.data import check_queries, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError, WeakPriceWarning
 from hullrank.models._constraints import KERNEL_CONSTRAINTS, PRICE, SIGN_CONSTRAINTS, SOLVER_CONSTRAINTS
 from hullrank.models._kernel import KernelMixin, Ranks
@@ -77,7 +77,7 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
     def _check(self, X: Any, y: Any, qid: Any, *, alone: bool = False) -> tuple[Any, Ints, Ints]:
         """Rows, targets as codes (all 0 where rows stand ``alone``, without any), query codes."""
         fitted = hasattr(self, "n_iter_")
-        X = self._check_gram(check_rows(self, X, reset=not fitted, sparse=self.kernel != "precomputed"))
+        X = self._check_features(X, reset=not fitted)
         has_target = y is not None or not alone
         codes = encode_labels(y, check_target(X, y)).codes if has_target else np.zeros(X.shape[0], np.int64)
         self._has_queries = qid is not None
@@ -94,7 +94,7 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
             )
         signs = self._signs(X.shape[1])
         space = self._space(X, weights, rows, ranks)
-        part = X if len(rows) == X.shape[0] else X[rows]
+        part = X if len(rows) == X.shape[0] else self._take(X, rows)
         return self._restate(PairStatement(part, pairs, 1.0, charge_named(self.loss), rows, space, signs))
 
     def _restate(self, statement: PairStatement) -> PairStatement:

@@ -2,21 +2,21 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data import pieces
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
-from hullrank.problem.charges import Charge
-from hullrank.problem.pair_sets import EPSILON, Floats, Ints, ListedPairs, PairsAt, Ramp, Smooth, row_products
+from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, PairsAt, row_products
 
 if TYPE_CHECKING:
-    from hullrank.problem.separated_pairs import SeparatedPairs
+    from hullrank.problem.pairs_at_scores import AtScores
 
-_BELOW = np.triu(np.ones((8, 8)), 1)
+FEW_PARTNERS = 24  # pairs per row up to which pairs are visited one by one in compiled loops
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ class AllPairs:
     def starts(self) -> Ints:
         """(Q + 1,) first position of every query once the rows are grouped by query."""
         return np.concatenate([[0], np.cumsum(np.bincount(self.query))])
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """(Q,) number of rows of every query."""
+        return np.diff(self.starts)
 
     @cached_property
     def n_ranks(self) -> Ints:
@@ -50,8 +55,18 @@ class AllPairs:
         return int(pairs_per_query(self.rank, self.query, self.n_ranks, np.ones(len(self.rank), np.int64)).sum())
 
     def at(self, scores: Floats) -> PairsAt:
-        """The pairs at given scores."""
-        return _SortedAt(self, scores)
+        """The pairs at given scores; the last ones are kept, since a grade asks for those that a search ended with."""
+        if not self._last or not np.array_equal(self._last[0].given, scores):
+            from hullrank.problem.pairs_at_scores import AtScores, FewAtScores
+
+            self._last.clear()  # before the next ones are made: they take as much memory as the rest of a fit
+            few = self.n_pairs <= FEW_PARTNERS * len(self.rank)
+            self._last.append(FewAtScores(self, scores) if few else AtScores(self, scores))
+        return self._last[0]
+
+    @cached_property
+    def _last(self) -> list["AtScores"]:
+        return []
 
     def sample(self, size: int, seed: int) -> tuple[Ints, "AllPairs"] | None:
         """About ``size`` random rows: whole queries where these are small, else single rows."""
@@ -80,15 +95,31 @@ class AllPairs:
         kept, pairs = comparable(self.rank[rows], self.query[rows], self.weights[rows])
         return (rows[kept], pairs) if pairs is not None else None
 
-    def mean_square(self, X: Any) -> float:
+    def mean_square(self, X: Any, mean: Floats) -> float:
         """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight.
 
         All pairs of a group of rows sum to (sum a)(sum a |x|^2) - |sum a x|^2; a query's pairs are those of all its
         rows less those of equal rank.
         """
         first = np.cumsum(self.n_ranks) - self.n_ranks
-        within = _group_square(X, self.weights, first[self.query] + self.rank)
-        return max(_group_square(X, self.weights, self.query) - within, 0.0)
+        within = _group_square(X, mean, self.weights, first[self.query] + self.rank)
+        return max(_group_square(X, mean, self.weights, self.query) - within, 0.0)
+
+    def mean_gram(self, X: Floats, mean: Floats) -> Floats:
+        """The mean of (x_i - x_j)(x_i - x_j)' over the pairs: the matrix whose trace is ``mean_square``.
+
+        ``mean`` is that of the rows; differences do not care, rounding errors do.
+        """
+        scaled = X - mean
+        partners, queries, ranks = self._group_sums(scaled)
+        scaled *= np.sqrt(self.weights * partners)[:, None]
+        return scaled.T @ scaled - queries.T @ queries + ranks.T @ ranks
+
+    def _group_sums(self, X: Any) -> tuple[Floats, Any, Any]:
+        """The weight of every row's partners, and the sums of a x over every query and over its rows of every rank."""
+        rank = (np.cumsum(self.n_ranks) - self.n_ranks)[self.query] + self.rank  # counted through all queries
+        partners = np.bincount(self.query, self.weights)[self.query] - np.bincount(rank, self.weights)[rank]
+        return partners, _members(self.query, self.weights) @ X, _members(rank, self.weights) @ X
 
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
@@ -122,22 +153,47 @@ class AllPairs:
         return order, np.repeat(first, size), np.repeat(size, size)
 
 
-def _group_square(X: Any, weights: Floats, group: Ints) -> float:
-    """Sum over all pairs of rows of one group of the product of their weights and their squared distance."""
+def _members(group: Ints, weights: Floats) -> Any:
+    """The matrix that adds up rows by their group, each by its weight."""
+    return sp.csc_array((weights, group, np.arange(len(group) + 1)), shape=(int(group.max()) + 1, len(group)))
+
+
+def _group_square(X: Any, mean: Floats, weights: Floats, group: Ints) -> float:
+    """Sum over all pairs of rows of one group of the product of their weights and their squared distance.
+
+    Dense rows are gone through in pieces; groups of one row have no pairs.
+    """
     totals = np.bincount(group, weights)
-    members = sp.csr_array((weights, (group, np.arange(len(group)))), shape=(len(totals), len(group)))
-    sums = members @ X
-    return float((weights * totals[group]) @ row_products(X, X)) - float(row_products(sums, sums).sum())
+    if sp.issparse(X):
+        sums = _members(group, weights) @ X
+        return float((weights * totals[group]) @ row_products(X, X)) - float(row_products(sums, sums).sum())
+    several = np.bincount(group) > 1
+    rows, number = np.flatnonzero(several[group]), np.cumsum(several) - 1
+    square, sums = 0.0, np.zeros((np.count_nonzero(several), X.shape[1]))
+    for part in pieces(len(rows), X.shape[1]):
+        some = rows[part]
+        Y, a = X[some] - mean, weights[some]
+        square += float((a * totals[group[some]]) @ row_products(Y, Y))
+        there, place = np.unique(number[group[some]], return_inverse=True)
+        sums[there] += _members(place, a) @ Y
+    return square - float(row_products(sums, sums).sum())
 
 
 def pairs_per_query(rank: Ints, query: Ints, n_ranks: Ints, weights: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Sum over the pairs of every query of the product of row weights; integer weights are summed exactly."""
+    """Sum over the pairs of every query of the product of row weights; integer weights are summed exactly.
+
+    Queries with the same number of ranks form a table whose rows are summed one by one: a running sum over all queries
+    would lose the digits of small weights beside large ones.
+    """
     first = np.cumsum(n_ranks) - n_ranks
     groups = np.zeros(int(n_ranks.sum()), dtype=weights.dtype)
     np.add.at(groups, first[query] + rank, weights)
-    groups = groups.astype(np.longdouble) if groups.dtype.kind == "f" else groups  # sums of all queries are subtracted
-    before = np.cumsum(groups) - groups
-    return np.add.reduceat(groups * (before - np.repeat(before[first], n_ranks)), first).astype(weights.dtype)
+    totals = np.empty(len(n_ranks), dtype=weights.dtype)
+    for size in np.unique(n_ranks):
+        chosen = np.flatnonzero(n_ranks == size)
+        table = groups[first[chosen][:, None] + np.arange(size)]
+        totals[chosen] = (table[:, 1:] * np.cumsum(table[:, :-1], axis=1)).sum(axis=1)
+    return totals
 
 
 def comparable(
@@ -148,165 +204,15 @@ def comparable(
     With ``equal_queries`` the pairs of every query have the same total weight.
     """
     rows = np.flatnonzero(weights > 0)
-    while len(rows):
-        codes = unique_inverse(query[rows])[1]
-        pairs = AllPairs(ranks_within(targets[rows], codes), codes, weights[rows])
-        has_pair = pairs.n_ranks > 1
-        if has_pair.all():
-            totals = pairs_per_query(pairs.rank, codes, pairs.n_ranks, pairs.weights)
-            scale = np.sqrt(totals[codes] * len(totals) if equal_queries else totals.sum())
-            return rows, AllPairs(pairs.rank, codes, pairs.weights / scale)
-        rows = rows[has_pair[codes]]
-    return rows, None
-
-
-class _SortedAt:
-    def __init__(self, pairs: AllPairs, scores: Floats):
-        self.pairs = pairs
-        self.order = self._sort(scores)
-        self.scores = scores[self.order]
-        self.rank = pairs.small_rank[self.order]
-        self.weights = pairs.weights[self.order]
-        self.tree = _levels(int(pairs.n_ranks.max()))
-        self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
-        sizes = np.diff(pairs.starts)
-        means = np.add.reduceat(self.scores, pairs.starts[:-1]) / sizes
-        # differences do not care about a shift, rounding errors do
-        self.centred = self.scores - (np.repeat(means, sizes) if len(sizes) > 1 else means)
-
-    def _sort(self, scores: Floats) -> Ints:
-        order = np.argsort(scores)
-        if len(self.pairs.starts) == 2:
-            return order
-        from hullrank.problem._pair_loops import group_by_query
-
-        grouped = np.empty_like(order)
-        group_by_query(order, self.pairs.query, self.pairs.starts[:-1].copy(), grouped)
-        return grouped
-
-    def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
-        lower, higher = self._partner_sums(margin, self.centred)
-        slack = lower[1] + lower[0] * (margin - self.centred)
-        return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
-
-    def ramp(self, low: float, high: float) -> Ramp:
-        upper, coef = self._squared(high)
-        reach = 1 + float(np.abs(self.centred).max())
-        noise = (4 + len(coef) ** 0.5 / 4) * EPSILON * reach * upper.weight
-        if low == -np.inf:
-            return Ramp(upper.square, self._unsorted(coef), upper.weight, 0.0, noise)
-        lower, less = self._squared(low)
-        coef -= less
-        inside, spread = _window(lower, upper, high - low, reach)
-        return Ramp(upper.square - lower.square, self._unsorted(coef), inside, spread, noise)
-
-    def _squared(self, margin: float) -> tuple["_Moments", Floats]:
-        """Sums of omega, omega z and omega z^2 over the pairs with z = margin - d > 0, and of omega z by sample.
-
-        The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
-        """
-        lower, higher = self._partner_sums(margin, self.centred)
-        self.partners[margin] = lower[0] + higher[0]
-        below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
-        coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
-        total = float(below.sum())
-        return _Moments(float(self.weights @ lower[0]), total, margin * total + float(self.centred @ coef)), coef
-
-    def laplacian(self, low: float, high: float, v: Floats) -> Floats:
-        v = v[self.order]
-        product = self._laplacian(high, v)
-        if low > -np.inf:
-            product -= self._laplacian(low, v)
-        return self._unsorted(product)
-
-    def _laplacian(self, margin: float, v: Floats) -> Floats:
-        lower, higher = self._partner_sums(margin, v)
-        lower += higher
-        return self.weights * (v * lower[0] - lower[1])
-
-    def smooth(self, charge: Charge) -> Smooth:
-        return self._separated.smooth(charge)
-
-    def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
-        return self._separated.laplacian(charge, v)
-
-    def smooth_gram(self, charge: Charge, X: Any) -> Floats:
-        return self._separated.gram(charge, X)
-
-    @cached_property
-    def _separated(self) -> "SeparatedPairs":
-        from hullrank.problem.separated_pairs import SeparatedPairs
-
-        return SeparatedPairs(self.pairs, self._unsorted(self.centred))
-
-    def gram(self, low: float, high: float, X: Any) -> Floats:
-        """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows."""
-        from hullrank.problem._pair_loops import lower_row_sums
-
-        rows = X[self.order].toarray() if sp.issparse(X) else X[self.order]
-        rows -= rows.mean(axis=0)
-        below, degree = np.zeros_like(rows), np.zeros(len(rows))
-        offsets, size = self.tree
-        counters = np.empty((size, rows.shape[1]))
-        for margin, sign in ((high, 1.0), (low, -1.0)) if low > -np.inf else ((high, 1.0),):
-            if margin not in self.partners:
-                lower, higher = self._partner_sums(margin, self.weights)
-                self.partners[margin] = lower[0] + higher[0]
-            degree += sign * self.weights * self.partners[margin]
-            ordered = self.scores, self.scores + margin, self.rank, self.pairs.starts, self.pairs.n_ranks
-            lower_row_sums(*ordered, sign * self.weights, rows, offsets, counters, below)
-        below *= -2 * self.weights[:, None]
-        product = rows.T @ below + (rows * degree[:, None]).T @ rows
-        return (product + product.T) / 2
-
-    def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
-        """Sums of a and a v over the lower partners of every sample, and over its higher partners, with d < margin."""
-        from hullrank.problem._pair_loops import partner_sums
-
-        values = np.empty((2, len(v)))
-        values[0] = self.weights
-        np.multiply(self.weights, v, out=values[1])
-        lower, higher = np.empty_like(values), np.empty_like(values)
-        offsets, size = self.tree
-        counters = np.empty((2, size))
-        shifted = self.scores + margin
-        sorted_pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, values, _BELOW, offsets, counters
-        partner_sums(1, self.scores, shifted, *sorted_pairs, higher)
-        partner_sums(-1, shifted, self.scores, *sorted_pairs, lower)
-        return lower, higher
-
-    def _unsorted(self, values: Floats) -> Floats:
-        out = np.empty_like(values)
-        out[self.order] = values
-        return out
-
-
-class _Moments(NamedTuple):
-    weight: float
-    total: float
-    square: float
-
-
-def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tuple[float, float]:
-    """Sums of omega and of omega a (1 - a), a = z / width, over the pairs with 0 < z <= width, z = high - d.
-
-    The second is a difference of sums of scores up to ``reach``: their rounding errors are added, so that it stays an
-    upper bound.
-    """
-    inside = max(upper.weight - lower.weight, 0.0)
-    first = upper.total - lower.total - width * lower.weight
-    second = upper.square - lower.square - 2 * width * lower.total - width**2 * lower.weight
-    steps = reach / width
-    rounding = 1e-14 * upper.weight * steps * steps
-    return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
-
-
-def _levels(n_ranks: int) -> tuple[Ints, int]:
-    """First counter of every level of the tree over ``n_ranks`` ranks, and the number of counters."""
-    sizes = []
-    last = n_ranks - 1
-    while True:
-        sizes.append((last | 7) + 1)
-        if last < 8:
-            return np.cumsum([0, *sizes[:-1]]), sum(sizes)
-        last >>= 3
+    query = unique_inverse(query[rows])[1]
+    pairs = AllPairs(ranks_within(targets[rows], query), query, weights[rows])
+    has_pair = pairs.n_ranks > 1
+    if not has_pair.all():
+        kept = np.flatnonzero(has_pair[query])
+        rows = rows[kept]
+        pairs = AllPairs(pairs.rank[kept], unique_inverse(query[kept])[1], pairs.weights[kept])
+    if not len(rows):
+        return rows, None
+    totals = pairs_per_query(pairs.rank, pairs.query, pairs.n_ranks, pairs.weights)
+    scale = np.sqrt(totals[pairs.query] * len(totals) if equal_queries else totals.sum())
+    return rows, AllPairs(pairs.rank, pairs.query, pairs.weights / scale)

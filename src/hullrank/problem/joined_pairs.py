@@ -47,9 +47,9 @@ class JoinedPairs:
         moved = tuple(part._replace(rows=np.searchsorted(rows, part.rows)) for part in parts)
         return rows, JoinedPairs(moved, len(rows))
 
-    def mean_square(self, X: Any) -> float:
+    def mean_square(self, X: Any, mean: Floats) -> float:
         """The mean squared distance of the pairs' rows, each pair by its weight."""
-        return float(sum(part.share * part.pairs.mean_square(X[part.rows]) for part in self.parts))
+        return float(sum(part.share * part.pairs.mean_square(X[part.rows], mean) for part in self.parts))
 
 
 class _JoinedAt:

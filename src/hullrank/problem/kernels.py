@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
-from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import safe_sparse_dot
 
 from hullrank.exceptions import KernelError
@@ -448,6 +447,8 @@ def _measure(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> 
 
         distances = manhattan_distances(left, right)
     else:
+        from scipy.spatial.distance import cdist  # loads rotations and constants too, which no other kernel needs
+
         distances = cdist(left.toarray() if sparse.issparse(left) else left, right, "sqeuclidean")
     np.multiply(distances, -gamma, out=block, casting="same_kind")
 

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data import pieces
 from hullrank.problem.charges import Charge
 
 Floats = NDArray[np.float64]
@@ -85,8 +86,11 @@ class Pairs(Protocol):
     def sample(self, size: int, seed: int) -> tuple[Ints, Any] | None:
         """About ``size`` random rows and the set of pairs among them; None where all pairs had better be used."""
 
-    def mean_square(self, X: Any) -> float:
-        """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight."""
+    def mean_square(self, X: Any, mean: Floats) -> float:
+        """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight.
+
+        Rounding is least where ``mean`` is that of the rows; of sparse rows it must be 0.
+        """
 
 
 def row_products(X: Any, Y: Any) -> Floats:
@@ -117,12 +121,13 @@ class ListedPairs:
     def sample(self, size: int, seed: int) -> None:
         """Listed pairs are few enough to be used all."""
 
-    def mean_square(self, X: Any) -> float:
+    def mean_square(self, X: Any, mean: Floats) -> float:
         """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight."""
-        shape = self.n_rows, self.n_rows
-        beside = sp.csr_array((self.weights, (self.hi, self.lo)), shape=shape) @ X
-        total = np.bincount(self.hi, self.weights, self.n_rows) + np.bincount(self.lo, self.weights, self.n_rows)
-        return max(float(total @ row_products(X, X)) - 2 * float(row_products(X, beside).sum()), 0.0)
+        square = 0.0
+        for part in pieces(self.n_pairs, X.shape[1]):
+            apart = X[self.hi[part]] - X[self.lo[part]]
+            square += float(self.weights[part] @ row_products(apart, apart))
+        return square
 
     def by_sample(self, values: Floats) -> Floats:
         """Sum values of pairs by sample: added for the lower sample, subtracted for the higher."""

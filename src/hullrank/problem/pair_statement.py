@@ -70,18 +70,16 @@ class PairStatement:
             return PairProblem(ArrayRows(self.space.coordinates), self.pairs, self.C, self.charge)
         rows = ArrayRows(self.X)
         if self._view.is_far_off:
-            rows = ArrayRows(np.ascontiguousarray(self.X - self._view.mean))
+            rows = ArrayRows(self.X, None, self._view.mean).take(np.arange(self.X.shape[0]), by_column=False)
         return PairProblem(rows, self.pairs, self.C, self.charge)
 
     @cached_property
     def mean_square(self) -> float:
         """The mean squared distance of the samples of a pair, in the kernel's space where there is one."""
-        X, size = self.problem.rows.X, 0.0
+        X, m = self.problem.rows.X, self.problem.rows.n_rows
+        mean = np.zeros(X.shape[1]) if sp.issparse(X) else np.ones(m) @ X / m
         with np.errstate(over="ignore", invalid="ignore"):
-            if not sp.issparse(X):
-                mean = X.mean(axis=0)
-                X, size = X - mean, EPSILON * float(mean @ mean)  # differences do not care, rounding errors do
-            return beyond_rounding(self.pairs.mean_square(X), size)
+            return beyond_rounding(self.pairs.mean_square(X, mean), EPSILON * float(mean @ mean))
 
     def scores(self, point: Point) -> Floats:
         """The samples' scores as the model predicts them."""
@@ -143,7 +141,7 @@ class PairStatement:
 
     @cached_property
     def _view(self) -> ArrayRows:
-        return centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0]))
+        return replace(centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0])), pick=None)
 
     def _dual(
         self, point: Point, evidence: Window | Floats, s: Floats, here: PairCharge, charged: float

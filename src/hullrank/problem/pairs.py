@@ -22,6 +22,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.exceptions import NoComparablePairError
@@ -40,14 +41,14 @@ class PairCharge(NamedTuple):
 
     ``value`` is C sum omega charge(1 - d) (hinge: smoothed) and ``coef`` its gradient in the scores, so that the
     multipliers alpha place w(alpha) = -X'coef. ``complementarity`` bounds C sum omega charge(z) + conjugate - alpha z,
-    and ``noise`` the rounding error of X'coef.
+    and ``noise`` the rounding error of X'coef. ``at`` are the pairs at the scores, or None where they were dropped.
     """
 
     value: float
     coef: Floats
     complementarity: float
     noise: float
-    at: PairsAt
+    at: Any
 
 
 @dataclass(frozen=True)
@@ -98,10 +99,11 @@ class PairProblem:
 
     def curvature(self, at: PairsAt, width: float, rows: ArrayRows) -> Floats:
         """The second derivative of the (smoothed) charge in the weights; the pairs are those among ``rows``."""
+        X = rows.X if sp.issparse(rows.X) else np.asarray(rows.X)
         if self.charge.smooth:
-            return self.C * at.smooth_gram(self.charge, rows.X)
+            return self.C * at.smooth_gram(self.charge, X)
         low, high, slope = self.window(width)
-        return slope * at.gram(low, high, rows.X)
+        return slope * at.gram(low, high, X)
 
     def guessed_diagonal(self, at: PairsAt, width: float) -> float:
         """About the second derivative in one weight, per unit of its column's variance."""

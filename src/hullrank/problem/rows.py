@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data import RowView, pieces
 from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
@@ -23,7 +24,9 @@ BLOCK = 32768  # numbers in a block of rows that stays in cache
 
 def columns_of(X: Any, columns: NDArray[np.integer]) -> Any:
     """Some columns of a matrix; one column of zeros where none is asked for, which no solver needs to know of."""
-    return X[:, columns] if len(columns) else X[:, :1] * 0.0
+    if len(columns):
+        return X[:, columns]
+    return X[:, :1] * 0.0 if sp.issparse(X) else np.zeros((X.shape[0], 1))
 
 
 class Rows(Protocol):
@@ -132,7 +135,7 @@ class ArrayRows:
         root = np.sqrt(d)
         step = max(256, BLOCK // max(n, 1))
         if len(root) <= step and self.pick is None and self.mean is None and self.scale == 1.0:
-            Y = self.X * root[:, None]
+            Y = self.X[:] * root[:, None]
             return Y.T @ Y
         H = np.zeros((n, n))
         mean, late = self.mean, self.mean
@@ -159,8 +162,11 @@ class ArrayRows:
         d = self._scatter(d)
         if sp.issparse(self.X):
             return np.asarray(self.X.multiply(self.X).T @ d).ravel() / self.scale**2
-        Y = self.X if self.mean is None else self.X - self.mean
-        return np.einsum("ij,ij,i->j", Y, Y, d) / self.scale**2
+        squares = np.zeros(self.n_features)
+        for part in pieces(*self.X.shape):
+            Y = self.X[part] if self.mean is None else self.X[part] - self.mean
+            squares += np.einsum("ij,ij,i->j", Y, Y, d[part])
+        return squares / self.scale**2
 
     def entries(self) -> Entries:
         """The stored entries of sparse rows, for solvers that go through them one by one."""
@@ -180,10 +186,12 @@ class ArrayRows:
 
     def take(self, positions: NDArray[np.integer], *, by_column: bool = True) -> "ArrayRows":
         """The rows at the given positions, copied; stored by column, weighing them runs along memory."""
-        X = self.X[positions if self.pick is None else self.pick[positions]]
-        if sp.issparse(X):
-            return ArrayRows(X.tocsr(), scale=self.scale)
-        X = np.asfortranarray(X) if by_column else X
+        positions = positions if self.pick is None else self.pick[positions]
+        if sp.issparse(self.X):
+            return ArrayRows(self.X[positions].tocsr(), scale=self.scale)
+        X = np.empty((len(positions), self.n_features), order="F" if by_column else "C")
+        for part in pieces(*X.shape):
+            X[part] = self.X[positions[part]]
         if self.mean is not None:
             X -= self.mean
         X /= self.scale
@@ -192,18 +200,19 @@ class ArrayRows:
     @cached_property
     def longest(self) -> float:
         """Largest distance of a row of X from their mean."""
-        X = self.X
-        centre = np.asarray(X.mean(axis=0)).ravel()
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+        X, m = self.X, self.X.shape[0]
+        centre = np.asarray(np.ones(m) @ X).ravel() / m
+        if sp.issparse(X):
+            squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        else:
+            squares = np.concatenate([np.einsum("ij,ij->i", Y, Y) for Y in map(X.__getitem__, pieces(*X.shape))])
         return float(np.max(squares - 2 * (X @ centre) + centre @ centre, initial=0.0)) ** 0.5
 
     @cached_property
     def column_variance(self) -> Floats:
         """Variance of every column of X."""
-        X = self.X
-        squares = X.multiply(X) if sp.issparse(X) else X * X
-        means = np.asarray(X.mean(axis=0)).ravel()
-        return np.maximum(np.asarray(squares.mean(axis=0)).ravel() - means**2, 0.0)
+        even = np.full(self.X.shape[0], 1 / max(self.X.shape[0], 1))
+        return np.maximum(ArrayRows(self.X).gram_diagonal(even) - (even @ self.X) ** 2, 0.0)
 
     @property
     def is_far_off(self) -> bool:
@@ -267,7 +276,11 @@ class GroupSums:
             sample = rows.pick[sample]
         starts = np.searchsorted(hot, self.layout.group_starts)
         members = sp.csr_array((values[hot], sample, starts), shape=(len(starts) - 1, X.shape[0]))
-        sums = members @ X
+        if isinstance(X, RowView):
+            by_sample = members.tocsc()
+            sums = np.add.reduce([by_sample[:, part] @ X[part] for part in pieces(*X.shape)])
+        else:
+            sums = members @ X
         if sp.issparse(sums):
             sums = sums.toarray()
         if rows.mean is not None:

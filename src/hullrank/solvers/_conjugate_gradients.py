@@ -1,4 +1,4 @@
-"""Conjugate gradients with a diagonal preconditioner (Hestenes and Stiefel 1952)."""
+"""Conjugate gradients with a preconditioner (Hestenes and Stiefel 1952)."""
 
 from collections.abc import Callable
 
@@ -9,16 +9,21 @@ Floats = NDArray[np.float64]
 
 
 def conjugate_gradients(
-    product: Callable[[Floats], Floats], r: Floats, inverse: Floats, *, tol: float = 1e-10, max_iter: int = 1000
+    product: Callable[[Floats], Floats],
+    r: Floats,
+    inverse: Callable[[Floats], Floats],
+    *,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
 ) -> Floats:
     """Solve product(x) = r for a positive definite product, from x = 0.
 
-    ``inverse`` is the inverse of the preconditioner's diagonal. The end is reached when the residual has fallen to
+    ``inverse`` multiplies by the inverse of the preconditioner. The end is reached when the residual has fallen to
     ``tol`` times its first length, both measured by the preconditioner, or when rounding leaves no curvature.
     """
     x = np.zeros_like(r)
     residual = r.copy()
-    z = inverse * residual
+    z = inverse(residual)
     p, rz = z, float(residual @ z)
     target = tol * tol * rz
     for _ in range(min(max_iter, 10 * len(r))):
@@ -31,7 +36,7 @@ def conjugate_gradients(
         step = rz / curvature
         x += step * p
         residual -= step * Ap
-        z = inverse * residual
+        z = inverse(residual)
         rz, before = float(residual @ z), rz
         p = z + (rz / before) * p
     return x

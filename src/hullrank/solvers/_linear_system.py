@@ -191,7 +191,7 @@ class BandedSystem:
         D = np.append(diagonal, corner) if rho else diagonal
         D = D - np.einsum("ij,ij->j", self.B, self.solved_B)
         inverse = 1 / np.maximum(D, 1e-10 * np.abs(D).max() + 1e-300)
-        self._solve_schur = lambda r: conjugate_gradients(product, r, inverse)
+        self._solve_schur = lambda r: conjugate_gradients(product, r, lambda residual: inverse * residual)
 
     def solve(self, rw: Floats, rtheta: Floats) -> tuple[Floats, Floats]:
         """The step (dw, (dtheta, drho))."""

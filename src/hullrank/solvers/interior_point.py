@@ -152,11 +152,16 @@ class _State:
         self._start(start, mu)
 
     def _start(self, start: Iterate | None, mu: float) -> None:
-        """On the central path at mu, from the starting weights and thresholds."""
+        """On the central path at mu, from the starting weights and thresholds.
+
+        Thresholds that must keep a distance start at twice of it, strictly inside their order constraints: with
+        thousands of classes, constraints that start violated leave no room for more than tiny steps.
+        """
         problem, n, R = self.problem, self.rows.n_features, self.layout.n_rows
+        inside = start is None and problem.charge is not Charge.HARD and bool(problem.gap.any())
         if start is None:
             mu = min(mu, DRIVEN_START) if problem.homogeneous else mu
-            room = min(0.1, mu)
+            room = float(problem.gap.max()) if inside else min(0.1, mu)
             self.w, self.theta = np.zeros(n), problem.raise_thresholds(np.zeros(len(problem.linear)), room=room)
             if (q := problem.n_thresholds) > 0:
                 self.theta[:q] -= self.theta[:q].sum() / q
@@ -165,13 +170,16 @@ class _State:
         self.s[: self.m] = self.rows.scores(self.w)
         np.add(self.offset, self.N @ self.theta, out=self.groups[1])
         if start is None and problem.charge is not Charge.HARD:  # many classes: start at the size of the margins
-            mu = max(mu, float(np.abs(self.groups[1, : problem.n_groups]).sum()) / max(problem.n_groups, 1))
+            sizes = np.abs(self.groups[1, : problem.n_groups])
+            sizes = sizes**2 if inside and problem.charge is Charge.SQUARED_HINGE else sizes
+            mu = max(mu, float(sizes.sum()) / max(problem.n_groups, 1))
         group = self.layout.row_group
         margins = problem.sign[group] * self.s[self.layout.row_sample] - self.groups[1, group]
         self.multipliers[:, :R], self.slack[:, : self.layout.n_slacks] = central_point(
             problem.charge, self.layout, margins, mu
         )
-        self.multipliers[:, R:] = hard_rows(-self.groups[1, problem.n_groups :], mu)
+        gaps = -self.groups[1, problem.n_groups :]
+        self.multipliers[:, R:] = (mu / gaps, gaps) if inside else hard_rows(gaps, mu)
         self.slack[0, self.layout.n_slacks :], self.slack[1, self.layout.n_slacks :] = 1.0, 0.0
         if start is not None and start.iterations:
             a = np.maximum(start.order_multipliers / self.price, self.multipliers[0, R:])

@@ -94,7 +94,8 @@ def _hardened(search: PairSearch, softer: PairSearch) -> PairPoint:
     separable data, where the scaled weights pay nothing for a larger C.
     """
     soft, problem = softer.best, search.problem
-    _, dual = pair_bounds(softer.problem, soft.w, soft.charge)
+    here = softer.problem.pairs.at(softer.problem.rows.scores(soft.w))
+    _, dual = pair_bounds(softer.problem, soft.w, soft.charge._replace(at=here))
     scale = 1 / (1 - min(soft.width, 1.0) / 2)
     point = search.at(scale * soft.w, soft.width)
     charged = problem.exact_charge(point.charge)

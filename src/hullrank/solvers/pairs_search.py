@@ -8,11 +8,13 @@ multipliers of the smoothed pairs are feasible for the hinge itself, so every st
 whose last term falls with h^2 where pairs lie dense, and with h at a kink. The squared hinge needs no window.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import lapack
 
 from hullrank._progress import tell
 from hullrank.problem.certificate import Status
@@ -22,6 +24,7 @@ from hullrank.solvers._conjugate_gradients import conjugate_gradients
 from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
+FEW_COLUMNS = 16  # below, a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
 SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
@@ -37,27 +40,28 @@ class PairPoint:
     """Weights with their scores, the charge of the pairs (smoothed over ``width``) and its gradient.
 
     ``evidence`` is what proves the gap, where it is not the window of ``width`` at ``w`` (see ``pair_statement``).
+    Points that are only kept have no scores and no pairs at them, which are most of the memory.
     """
 
     w: Floats
-    scores: Floats
+    scores: Any
     charge: PairCharge
     gradient: Floats
     width: float
     evidence: Any = None
 
-    @property
+    @cached_property
     def distance(self) -> float:
         """The gradient's part of the gap."""
         return 0.5 * float(self.gradient @ self.gradient)
 
-    @property
+    @cached_property
     def gap(self) -> float:
         """Upper bound on P(w) minus the optimum."""
         length = float(np.linalg.norm(self.gradient)) + self.charge.noise
         return 0.5 * length * length + self.charge.complementarity
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The smoothed objective."""
         return 0.5 * float(self.w @ self.w) + self.charge.value
@@ -66,6 +70,10 @@ class PairPoint:
     def objective(self) -> float:
         """At most P(w): smoothing adds at most twice the complementarity (see ``PairProblem.charge``)."""
         return self.value - 2 * self.charge.complementarity
+
+    def kept(self) -> "PairPoint":
+        """The same without scores and pairs."""
+        return replace(self, scores=None, charge=self.charge._replace(at=None))
 
 
 class PairSearch:
@@ -76,10 +84,12 @@ class PairSearch:
         self.iterations = 0
         self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
         self.factor: Any = None  # of the Hessian, while it serves
+        self.is_stale = False  # whether the factor is of an earlier Hessian, and serves as a preconditioner
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
         self.shrink = 0.1  # ratio of one window to the next
-        self.point = self.best = self.at(w, width)
+        self.point = self.at(w, width)
+        self.best = self.point.kept()
 
     def restart(self, w: Floats, width: float) -> None:
         """Go on from other weights."""
@@ -93,7 +103,7 @@ class PairSearch:
 
     def offer(self, *points: PairPoint) -> None:
         """Keep the best of the points."""
-        self.best = min(self.best, *points, key=lambda point: point.gap)
+        self.best = min(self.best, *points, key=lambda point: point.gap).kept()
 
     def run(self, tol: float, max_iter: int, verbose: int = 0, short_steps: float = np.inf) -> Status:
         """Step until the gap is at most ``tol`` of the objective; stalled also after so many short steps in a row."""
@@ -137,12 +147,12 @@ class PairSearch:
         if self.anchor is None or self.shrink > 0.9:
             return False
         self.shrink = max(self.shrink, CAREFUL) ** 0.5
-        self._shrink(self.anchor, 0.0)
+        self._shrink(self.at(self.anchor.w, self.anchor.width), 0.0)
         return True
 
     def _shrink(self, p: PairPoint, ratio: float) -> None:
         """From the solution p in its window to one narrower by ``ratio``, but not by more than the shrink allowed."""
-        self.anchor = p
+        self.anchor = p.kept()
         self.point = self._point(p.w, p.scores, p.width * max(ratio, self.shrink), p.charge.at)
         self.factor, self.steps, self.short_steps = None, 0, 0
         if self.shrink >= CAREFUL:
@@ -185,10 +195,10 @@ class PairSearch:
         if before.distance == 0:
             return
         direction = self._direction(before.gradient, before.width)
-        move = self.problem.rows.scores(direction)
+        self.point = before = before.kept()
         slope, length = float(before.gradient @ direction), 1.0
         for _ in range(30):
-            self.point = self._point(before.w + length * direction, before.scores + length * move, before.width)
+            self.point = self.at(before.w + length * direction, before.width)
             end = float(self.point.gradient @ direction)
             if end <= -0.5 * slope:
                 break
@@ -197,7 +207,7 @@ class PairSearch:
         self.short_steps = self.short_steps + 1 if length < 0.5 else 0
         ratio = self.point.distance / before.distance
         if ratio > 0.02 or length < 1:
-            self.factor = None
+            self.is_stale = True
         if fresh and ratio > 0.3:
             self.sample_rows *= 4
 
@@ -205,10 +215,22 @@ class PairSearch:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
         square = 2 * len(gradient) > len(self.point.scores)
         if len(gradient) > (SQUARE_COLUMNS if square else DENSE_COLUMNS):
-            return self._iterated_direction(gradient, width, slope)
-        if self.factor is None:
-            self.factor = _cholesky(self._hessian(width, slope))
-        return -cho_solve(self.factor, gradient)
+            return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
+        if self.factor is None or (self.is_stale and not self._products_pay):
+            self.factor, self.is_stale = _cholesky(self._hessian(width, slope)), False
+        if self.is_stale:
+            return self._iterated_direction(gradient, width, slope, self._solve)
+        return -self._solve(gradient)
+
+    def _solve(self, r: Floats) -> Floats:
+        found: Floats = lapack.dpotrs(self.factor, r)[0]
+        return found
+
+    @property
+    def _products_pay(self) -> bool:
+        """Whether some products with the Hessian are cheaper than the Hessian."""
+        problem = self.problem
+        return problem.rows.n_features >= FEW_COLUMNS and not problem.charge.smooth
 
     def _hessian(self, width: float, slope: float) -> Floats:
         """I + slope H, from a sample of the rows where there are many."""
@@ -225,11 +247,17 @@ class PairSearch:
         H[np.diag_indices(n)] += 1.0
         return H
 
-    def _iterated_direction(self, gradient: Floats, width: float, slope: float) -> Floats:
-        """The same by conjugate gradients, preconditioned by a guess of the diagonal."""
+    def _guessed_inverse(self, width: float, slope: float) -> Callable[[Floats], Floats]:
+        """A preconditioner: the inverse of a guess of the diagonal of I + slope H."""
+        problem = self.problem
+        diagonal = slope * problem.guessed_diagonal(self.point.charge.at, width) * problem.rows.column_variance
+        return lambda r: r / (1.0 + diagonal)
+
+    def _iterated_direction(
+        self, gradient: Floats, width: float, slope: float, inverse: Callable[[Floats], Floats]
+    ) -> Floats:
+        """The direction by conjugate gradients."""
         problem, at = self.problem, self.point.charge.at
-        variance = problem.rows.column_variance
-        inverse = 1.0 / (1.0 + slope * problem.guessed_diagonal(at, width) * variance)
 
         def product(v: Floats) -> Floats:
             return v + slope * problem.rows.adjoint(problem.curve(at, width, problem.rows.scores(v)))
@@ -237,13 +265,13 @@ class PairSearch:
         return conjugate_gradients(product, -gradient, inverse, tol=RESIDUAL, max_iter=500)
 
 
-def _cholesky(H: Floats) -> Any:
+def _cholesky(H: Floats) -> Floats:
     """A factor of H, or, where rounding leaves it indefinite, of H with a slightly larger diagonal."""
-    ridge = 0.0
+    ridge, diagonal = 0.0, H.diagonal().copy()
     while True:
-        try:
-            return cho_factor(H + ridge * np.diag(H.diagonal()))
-        except np.linalg.LinAlgError:
-            ridge = max(100 * ridge, 1e-14)
-            if ridge > 1.0:
-                return cho_factor(np.diag(np.maximum(H.diagonal(), 1.0)))
+        factor, failed = lapack.dpotrf(H + ridge * np.diag(diagonal))
+        if not failed:
+            return np.asarray(factor)
+        ridge = max(100 * ridge, 1e-14)
+        if ridge > 1.0:
+            return np.diag(np.sqrt(np.maximum(diagonal, 1.0)))

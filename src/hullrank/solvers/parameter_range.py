@@ -9,6 +9,8 @@ is the largest linear term that unit costs can carry; beyond it the primal is un
 Both are linear programs.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -18,9 +20,11 @@ from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import lay_out
 from hullrank.problem.rows import centred_rows
 from hullrank.problem.signs import Signs
+from hullrank.solvers._box_program import least_in_box
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
+MANY_MORE = 50  # rows for every equation, from which the interior-point method is faster than HiGHS
 MOST_ROWS = 5000  # larger data are thinned out class by class before the linear program over rows
 
 
@@ -28,7 +32,7 @@ def unbounded_drive(problem: IntervalProblem, samples: Samples) -> float:
     """The drive beyond which the primal is unbounded (a linear program over the groups)."""
     per_class = np.bincount(samples.codes, samples.weights, samples.n_classes)
     limits = np.concatenate([per_class[problem.group_class], np.full(len(problem.up), np.inf)])
-    return _largest_drive(problem, sp.csr_array(problem.incidence), limits, None)
+    return _largest_drive(problem, problem.incidence, limits)
 
 
 def collapse_drive(problem: IntervalProblem, samples: Samples, signs: Signs | None = None) -> float:
@@ -38,39 +42,51 @@ def collapse_drive(problem: IntervalProblem, samples: Samples, signs: Signs | No
     weights = samples.weights[order]
     layout = lay_out(problem, samples.starts, weights)
     rows = centred_rows(samples.X, order, weights).take(np.arange(len(order)))
-    group = layout.row_group
-    N = sp.csr_array(problem.incidence)
-    lines = sp.vstack([N[group], N[problem.n_groups :]], format="csr")
-    signed = sp.csr_array(rows.X)[layout.row_sample] * problem.sign[group][:, None]
-    balance = sp.vstack([signed, sp.csr_array((len(problem.up), signed.shape[1]))], format="csr")
-    limits = np.concatenate([weights[layout.row_sample], np.full(len(problem.up), np.inf)])
+    n_order, group = len(problem.up), layout.row_group
+    lines = problem.incidence[np.append(group, problem.n_groups + np.arange(n_order))]
+    balance = _signed(rows.X, layout.row_sample, problem.sign[group], n_order)
+    limits = np.concatenate([weights[layout.row_sample], np.full(n_order, np.inf)])
     return _largest_drive(problem, lines, limits, balance, signs)
 
 
+def _signed(X: Any, samples: NDArray[np.integer], sign: Floats, n_order: int) -> Any:
+    """The samples of all rows times the sign of the row, then a line of zeros for every order constraint."""
+    if sp.issparse(X):
+        return sp.vstack([X[samples].multiply(sign[:, None]), sp.csr_array((n_order, X.shape[1]))], format="csr")
+    signed = np.zeros((len(samples) + n_order, X.shape[1]))
+    np.multiply(X[samples], sign[:, None], out=signed[: len(samples)])
+    return signed
+
+
 def _largest_drive(
-    problem: IntervalProblem,
-    lines: sp.csr_array,
-    limits: Floats,
-    balance: sp.csr_array | None,
-    signs: Signs | None = None,
+    problem: IntervalProblem, lines: Any, limits: Floats, balance: Any = None, signs: Signs | None = None
 ) -> float:
     """Maximise k subject to k linear + lines'x = 0, balance'x = 0 (signs: sign * balance'x <= 0), 0 <= x <= limits.
 
     HiGHS has absolute tolerances, so the unit of the program is the largest finite limit, rounded to a power of two.
+    Where there are many more rows than equations, an interior-point method takes a fraction of its time.
     """
     unit = 2.0 ** np.round(np.log2(limits.max(initial=0.0, where=np.isfinite(limits))))
-    flow = sp.hstack([sp.csr_array(problem.linear[:, None]), lines.T])
-    if balance is not None:
-        still = sp.hstack([sp.csr_array((balance.shape[1], 1)), balance.T])
-        flow = sp.vstack([flow, still])
-    low, high = np.zeros((2, flow.shape[0]))
-    if balance is not None and signs is not None:
-        low[-balance.shape[1] :][signs.values > 0] = -np.inf
-        high[-balance.shape[1] :][signs.values < 0] = np.inf
-    c = np.zeros(flow.shape[1])
+    parts = [lines] if balance is None else [lines, balance]
+    dense = not any(sp.issparse(part) for part in parts)
+    table = np.hstack(parts) if dense else sp.hstack(parts, format="csr")  # a line per variable but k
+    n = table.shape[1] - len(problem.linear)
+    drive = np.append(problem.linear, np.zeros(n))[None, :]
+    table = np.vstack([drive, table]) if dense else sp.vstack([drive, table])
+    c = np.zeros(table.shape[0])
     c[0] = -1.0
     upper = np.append(np.inf, limits / unit)
-    answer = solve_lp(c, flow.tocsc(), low, high, np.zeros(len(c)), upper, presolve=False)
+    if dense and signs is None and len(c) > MANY_MORE * table.shape[1]:
+        total = float(upper.sum(where=np.isfinite(upper)))  # ten times that no variable reaches
+        least = least_in_box(c, np.ascontiguousarray(table.T), np.minimum(upper, 10 * total), 1e-3 * total)
+        if least is not None:
+            return max(0.0, -unit * least)
+    table = sp.csr_array(table)
+    low, high = np.zeros((2, table.shape[1]))
+    if signs is not None:
+        low[-n:][signs.values > 0] = -np.inf
+        high[-n:][signs.values < 0] = np.inf
+    answer = solve_lp(c, table.T, low, high, np.zeros(len(c)), upper, presolve=False)
     return max(0.0, float(unit * answer.x[0])) if len(answer.x) else 0.0
 
 

@@ -14,7 +14,7 @@ from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import GROUP, LENGTH, SLACK, START, RowLayout
 
 Floats = NDArray[np.float64]
-LEVEL = 1e-12  # slopes of this share of the weight are 0
+FLAT = 1e-12  # slopes of this share of the weight are 0
 
 
 def centred_thresholds(
@@ -30,9 +30,9 @@ def centred_thresholds(
         return theta
     shift = np.append(0.0, np.cumsum(problem.gap)) if linked else np.zeros(len(theta))
     kinks = _kinks(problem, layout, scores, shift, np.zeros(len(shift)) if slopes is None else slopes.copy())
-    narrow = float(np.clip(1e-7 * layout.n_samples, 1e-6, 1e-3))  # intervals of this share of the margin are points
-    blocks = _tied(theta - shift, linked, narrow)
-    if all(_is_point(kinks, block, theta[block[0]] - shift[block[0]], narrow) for block in blocks):
+    width = float(np.clip(1e-7 * layout.n_samples, 1e-6, 1e-3))  # intervals of this share of the margin are points
+    blocks = _tied(theta - shift, linked, width)
+    if all(_is_point(kinks, block, theta[block[0]] - shift[block[0]], width) for block in blocks):
         return theta
     ends = [_pool(kinks, side, linked) for side in (0, 1)]
     return (ends[0] + ends[1]) / 2 + shift
@@ -61,20 +61,20 @@ def _kinks(problem: IntervalProblem, layout: RowLayout, scores: Floats, shift: F
     return [(np.concatenate(p), np.concatenate(w), float(a)) for p, w, a in zip(places, weights, slopes, strict=True)]
 
 
-def _tied(theta: Floats, linked: bool, narrow: float) -> list[NDArray[np.intp]]:
+def _tied(theta: Floats, linked: bool, width: float) -> list[NDArray[np.intp]]:
     """Runs of thresholds that stand together."""
-    apart = np.diff(theta) > narrow if linked else np.ones(len(theta) - 1, dtype=bool)
+    apart = np.diff(theta) > width if linked else np.ones(len(theta) - 1, dtype=bool)
     return np.split(np.arange(len(theta)), np.flatnonzero(apart) + 1)
 
 
-def _is_point(kinks: Kinks, block: NDArray[np.intp], theta: float, narrow: float) -> bool:
+def _is_point(kinks: Kinks, block: NDArray[np.intp], theta: float, width: float) -> bool:
     """Whether the slope of the block's charge clearly changes sign at theta."""
     below, above, total = 0.0, 0.0, 0.0
     for places, weights, slope in (kinks[j] for j in block):
-        below += slope + float(weights[places < theta - narrow].sum())
-        above += slope + float(weights[places < theta + narrow].sum())
+        below += slope + float(weights[places < theta - width].sum())
+        above += slope + float(weights[places < theta + width].sum())
         total += float(weights.sum()) + abs(slope)
-    return below < -LEVEL * total and above > LEVEL * total
+    return below < -FLAT * total and above > FLAT * total
 
 
 def _pool(kinks: Kinks, side: int, linked: bool) -> Floats:
@@ -94,7 +94,7 @@ def _pool(kinks: Kinks, side: int, linked: bool) -> Floats:
 def _end(places: Floats, weights: Floats, slope: float, side: int) -> float:
     """Where the slope first reaches 0 (side 0) or leaves it (side 1)."""
     order = np.argsort(places, kind="stable")
-    level = LEVEL * (float(weights.sum()) + abs(slope))
+    flat = FLAT * (float(weights.sum()) + abs(slope))
     slopes = np.append(slope, slope + np.cumsum(weights[order]))
     ends = np.concatenate([[-np.inf], places[order], [np.inf]])
-    return float(ends[np.count_nonzero(slopes < -level) if side == 0 else np.count_nonzero(slopes <= level)])
+    return float(ends[np.count_nonzero(slopes < -flat) if side == 0 else np.count_nonzero(slopes <= flat)])

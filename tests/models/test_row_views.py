@@ -1,0 +1,169 @@
+"""Rows stay where they are in memory: float32, Fortran order, frames and rows without weight give the same answer."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hullrank import (
+    ConvexHullRanker,
+    FixedMarginClassifier,
+    NuMarginClassifier,
+    SampledPairsRanker,
+    SumOfMarginsClassifier,
+    SwappedPairsRanker,
+)
+from hullrank.data import RowView, row_view
+from hullrank.exceptions import HullrankError
+from hullrank.reports.certifying import certify
+
+MODELS = {
+    "hull": lambda: ConvexHullRanker(tol=1e-9),
+    "hull, edges, hinge": lambda: ConvexHullRanker("full", slack="edge", loss="hinge", tol=1e-9),
+    "hull, l1": lambda: ConvexHullRanker(C=3.0, penalty="l1", tol=1e-9),
+    "hull, signs": lambda: ConvexHullRanker(monotonic_cst=[1, 0, -1], tol=1e-9),
+    "fixed margin, hinge": lambda: FixedMarginClassifier(loss="hinge", thresholds="immediate", tol=1e-9),
+    "fixed margin, logistic": lambda: FixedMarginClassifier(loss="logistic", tol=1e-9),
+    "nu margin": lambda: NuMarginClassifier(tol=1e-9),
+    "sum of margins": lambda: SumOfMarginsClassifier(tol=1e-9),
+    "swapped pairs": lambda: SwappedPairsRanker(C=3.0, loss="squared_hinge", tol=1e-9),
+    "swapped pairs, logistic": lambda: SwappedPairsRanker(C=3.0, loss="logistic", tol=1e-9),
+    "sampled pairs": lambda: SampledPairsRanker(C=3.0, loss="squared_hinge", random_state=0, tol=1e-9),
+}
+FORMS = {
+    "Fortran": np.asfortranarray,
+    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "backwards": lambda X: X[::-1].copy()[::-1],
+    "float32": lambda X: X.astype(np.float32),
+    "float32, Fortran": lambda X: np.asfortranarray(X, dtype=np.float32),
+    "pandas": pd.DataFrame,
+    "pandas, mixed": lambda X: pd.DataFrame(X).astype({0: np.float32}),
+    "polars": lambda X: pl.DataFrame(X, schema=[f"c{j}" for j in range(X.shape[1])]),
+}
+seeds = st.integers(0, 10**6)
+
+
+@pytest.fixture
+def views(monkeypatch):
+    """Few rows are viewed too, as otherwise only many are."""
+    monkeypatch.setattr(row_view, "WORTH", 0)
+
+
+def graded(m, seed=0, n=3, K=3, noise=1.0):
+    """Grades of rows whose entries float32 knows exactly."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, n)).astype(np.float32).astype(np.float64)
+    s = X @ np.arange(1, n + 1) + noise * rng.standard_normal(m)
+    return X, np.searchsorted(np.quantile(s, np.arange(1, K) / K), s)
+
+
+@given(
+    seeds, st.sampled_from([np.float32, np.float64, ">f8"]), st.booleans(), st.booleans(), st.integers(1, 700),
+    st.integers(1, 400),
+)  # fmt: skip
+@settings(max_examples=30)
+def test_a_view_is_its_rows_as_float64(seed, dtype, fortran, some, m, n):
+    rng = np.random.default_rng(seed)
+    base = np.asarray(rng.standard_normal((m, n)), dtype=dtype, order="F" if fortran else "C")
+    kept = np.flatnonzero(rng.random(m) < 0.7) if some else None
+    view, rows = RowView(base, kept), np.asarray(base[slice(None) if kept is None else kept], dtype=np.float64)
+    w, v, V = rng.standard_normal(n), rng.standard_normal(len(rows)), rng.standard_normal((len(rows), 2))
+    assert (view.shape, len(view), view.size) == (rows.shape, len(rows), rows.size)
+    assert np.asarray(view).dtype == np.float64
+    np.testing.assert_array_equal(np.asarray(view), rows)
+    np.testing.assert_array_equal(view[1::2], rows[1::2])
+    np.testing.assert_array_equal(np.asarray(view[:, [0]]), rows[:, [0]])
+    np.testing.assert_allclose(view @ w, rows @ w, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(v @ view, v @ rows, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(view.T @ v, rows.T @ v, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(view.T @ V, rows.T @ V, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_form_of_the_rows_does_not_matter(views, name, form):
+    X, y = graded(300)
+    given_rows = FORMS[form](X)
+    plain, other = MODELS[name]().fit(X, y), MODELS[name]().fit(given_rows, y)
+    assert other.certificate_.status == "converged"
+    np.testing.assert_allclose(other.coef_, plain.coef_, rtol=1e-4, atol=1e-6)
+    assert other.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-8)
+    np.testing.assert_allclose(other.score_samples(given_rows), X @ other.coef_, rtol=1e-12, atol=1e-12)
+    assert not certify(other, given_rows, y).reason
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "sampled pairs"])
+@given(seeds)
+@settings(max_examples=4)
+def test_weights_are_repetitions_and_zeros_are_absent(name, seed):
+    X, y = graded(60, seed)
+    weights = np.random.default_rng(seed).choice([0.0, 0.0, 1.0, 2.0], 60)
+    weights[[np.flatnonzero(y == k)[0] for k in range(3)]] = 1.0
+    times = weights.astype(int)
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        repeated = MODELS[name]().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        sparse = MODELS[name]().fit(sp.csr_array(X), y, sample_weight=weights)
+        patch.setattr(row_view, "WORTH", 0)
+        weighted = MODELS[name]().fit(X.astype(np.float32), y, sample_weight=weights)
+    for other in (sparse, weighted):
+        assert other.certificate_.primal == pytest.approx(repeated.certificate_.primal, rel=1e-7, abs=1e-12)
+        np.testing.assert_allclose(other.coef_, repeated.coef_, rtol=2e-4, atol=2e-4 * np.abs(repeated.coef_).max())
+
+
+@pytest.mark.parametrize("form", ["Fortran", "float32", "zero weights", "pandas"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        FixedMarginClassifier(loss="hinge", thresholds="immediate"),
+        FixedMarginClassifier(loss="logistic"),
+        ConvexHullRanker("full", slack="edge"),
+    ],
+)
+def test_many_rows_are_not_copied(model, form):
+    X, y = graded(100_000, n=30, K=5, noise=100.0)
+    weights = np.ones(len(y))
+    if form == "zero weights":
+        weights[::10] = 0.0
+    rows = FORMS[form](X) if form in FORMS else X
+    model.fit(X[:12_000], y[:12_000])  # compiles
+    tracemalloc.start()
+    model.fit(rows, y, sample_weight=weights)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    kept = weights > 0
+    again = type(model)(**model.get_params()).fit(np.ascontiguousarray(X[kept]), y[kept])
+    assert model.certificate_.status == again.certificate_.status == "converged"
+    assert model.certificate_.primal == pytest.approx(again.certificate_.primal, rel=2e-6)
+    assert peak <= 0.75 * X.nbytes
+
+
+def test_many_scores_of_float32_are_those_of_float64():
+    X, y = graded(30_000, n=20)
+    model = FixedMarginClassifier().fit(X, y)
+    tracemalloc.start()
+    scores = model.score_samples(X.astype(np.float32))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(scores, X @ model.coef_, rtol=1e-13, atol=1e-13)
+    assert peak <= 0.8 * X.nbytes  # half of it is the float32 array itself
+
+
+def test_columns_too_large_for_float32_squares_are_fine_and_infinite_entries_are_not(views):
+    X, y = graded(200)
+    large = (X * [1e25, 1.0, 1.0]).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = FixedMarginClassifier(C=1.0).fit(large, y)
+        exact = FixedMarginClassifier(C=1.0).fit(large.astype(np.float64), y)
+    assert found.certificate_.primal == pytest.approx(exact.certificate_.primal, rel=1e-6)
+    for wrong in (np.inf, np.nan):
+        large[3, 1] = wrong
+        with pytest.raises((ValueError, HullrankError), match=r"infinity|NaN"):
+            found.fit(large, y)
