@@ -165,5 +165,5 @@ def test_columns_too_large_for_float32_squares_are_fine_and_infinite_entries_are
     assert found.certificate_.primal == pytest.approx(exact.certificate_.primal, rel=1e-6)
     for wrong in (np.inf, np.nan):
         large[3, 1] = wrong
-        with pytest.raises((ValueError, HullrankError), match="infinity|NaN"):
+        with pytest.raises((ValueError, HullrankError), match=r"infinity|NaN"):
             found.fit(large, y)

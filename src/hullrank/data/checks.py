@@ -57,9 +57,7 @@ class Samples:
         return (len(self.codes) ** 2 - int(counts @ counts)) // 2
 
 
-def check_rows(
-    estimator: Any, X: Any, *, reset: bool = False, sparse: bool = True, copied: bool = True
-) -> Matrix:
+def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = True, copied: bool = True) -> Matrix:
     """X as a finite C-contiguous float64 array or CSR matrix; ``reset`` remembers the features (in ``fit``).
 
     Unless they have to be ``copied``, many rows in another order of memory or in float32 stay as they are (see
