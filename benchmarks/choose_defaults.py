@@ -1,12 +1,15 @@
 """The defaults of the estimators, settled on 21 public data sets; prints the tables of docs/defaults.md.
 
-    HULLRANK_DATA=folder python benchmarks/choose_defaults.py [prices] [pairs] [fractions] [labels] [decisions] [raw]
+    HULLRANK_DATA=folder python benchmarks/choose_defaults.py [--keep folder] [part ...]
+
+The parts are prices, pairs, nu, sum, labels, decisions and raw; none is all of them. With --keep, what every table
+found on every set is written to a file, and a run that was stopped goes on where it was.
 
 Every set (at most 300 rows, drawn once; numbers in five grades of equal size) is cut into three folds, columns are
 standardised on the training part, and every candidate is fitted to all but one fold and measured on it. A candidate's
 figure is the mean over folds, then over sets. "left out" is honest about choosing: for every set the candidate that is
 best on the mean of all *other* sets, measured on this one. "tuned" is what a choice of its own for every set gives: by
-three inner folds of the training part. About half an hour on one thread.
+three inner folds of the training part. A part takes up to ten minutes of one thread, prices about half an hour.
 """
 
 import os
@@ -14,12 +17,18 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-import sys
+import argparse
+import json
+import re
 import warnings
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from hullrank import (
     ConvexHullRanker,
@@ -61,18 +70,21 @@ KERNELS = ("linear", "rbf")
 TOL = 1e-3
 
 
-def load(name):
-    """Rows, grades, and the target itself."""
+def load(name, least):
+    """Rows, grades that at least so many rows have, and the target itself."""
     sheet = load_sheet(name)
     drawn = np.random.default_rng(0).permutation(len(sheet.y))[:ROWS]
     X, target = sheet.X[drawn], sheet.y[drawn].astype(float)
     grade = np.unique(target if name.startswith("ord") else discretize(target, GRADES), return_inverse=True)[1]
-    kept = np.bincount(grade)[grade] >= FOLDS
+    kept = np.bincount(grade)[grade] >= least
     return X[kept], np.unique(grade[kept], return_inverse=True)[1], target[kept]
 
 
 def folds(y):
-    return list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y))
+    """Stratified splits; a grade of few rows may be missing in some."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y))
 
 
 def rank_error(model, X, y, target):
@@ -106,9 +118,20 @@ def measure(model, train, test, measures, on_target):
         return [each(model, Z, grade, value) for each in measures]
 
 
-def trial(name, candidates, measures, on_target, raw):
+def kept_trial(folder, title, name, *what):
+    """`trial`, read from ``folder`` where an earlier run has left it."""
+    if folder is None:
+        return trial(name, *what)
+    file = Path(folder) / f"{re.sub('[^a-zA-Z0-9]+', '-', title)}--{name}.json"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps([each.tolist() for each in trial(name, *what)]))
+    return [np.array(each) for each in json.loads(file.read_text())]
+
+
+def trial(name, candidates, measures, on_target, raw, least):
     """(candidates, measures) on held-out rows, and (measures,) of the candidates that inner folds choose."""
-    X, y, target = load(name)
+    X, y, target = load(name, least)
     outer, tuned = [], []
     for a, b in folds(y):
         A, B = (X[a], X[b]) if raw else standardise(X[a], X[b])
@@ -126,9 +149,10 @@ def trial(name, candidates, measures, on_target, raw):
     return np.mean(outer, axis=0), np.mean(tuned, axis=0)
 
 
-def table(title, candidates, measures, *, on_target=False, raw=False):
+def table(folder, title, candidates, measures, *, on_target=False, raw=False, least=FOLDS):
     """One line per measure: every candidate's mean over the sets, the honest choice, and the tuned one."""
-    found = [trial(name, candidates, list(measures.values()), on_target, raw) for name in SETS]
+    what = candidates, list(measures.values()), on_target, raw, least
+    found = [kept_trial(folder, title, name, *what) for name in SETS]
     means, tuned = np.array([each[0] for each in found]), np.mean([each[1] for each in found], axis=0)
     for k, measure_name in enumerate(measures):
         values = means[:, :, k]  # (sets, candidates)
@@ -144,7 +168,7 @@ def header(first, names):
     print("|---" * (len(names) + 3) + "|")
 
 
-def prices():
+def prices(table):
     """C of the class-based models, by thresholds and loss."""
     factors = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
     header("C times the mean square", [f"{f:g}" for f in factors])
@@ -164,7 +188,7 @@ def prices():
         )
 
 
-def pairs():
+def pairs(table):
     """C of the rankers over pairs, by loss."""
     factors = (10.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 100_000.0)
     header("C times the mean square", [f"{f:g}" for f in factors])
@@ -179,30 +203,36 @@ def pairs():
             )
 
 
-def fractions():
+def fractions(table, Model):
     """The fraction of the workable range, and the weights of classes."""
     parts = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
     header("fraction", [f"{f:g}" for f in parts])
-    for Model in (NuMarginClassifier, SumOfMarginsClassifier):
-        for weight in (None, "balanced"):
-            for kernel in KERNELS:
-                models = [Model(fraction=f, class_weight=weight, kernel=kernel, tol=TOL) for f in parts]
-                table(
-                    f"{Model.__name__}, class_weight={weight}, {kernel}",
-                    models,
-                    {"rank error": rank_error, "swapped pairs": swapped},
-                )
+    for weight in (None, "balanced"):
+        for kernel in KERNELS:
+            models = [Model(fraction=f, class_weight=weight, kernel=kernel, tol=TOL) for f in parts]
+            title = f"{Model.__name__}, class_weight={weight}, {kernel}"
+            table(title, models, {"rank error": rank_error, "swapped pairs": swapped})
+
+
+def nu(table):
+    """Fractions of the nu margin."""
+    fractions(table, NuMarginClassifier)
+
+
+def sum_of_margins(table):
+    """Fractions of the sum of margins."""
+    fractions(table, SumOfMarginsClassifier)
 
 
 class NearestInterval(ConvexHullRanker):
     """The label rule of old: the class of the nearest interval, which on a chain is that between the middles."""
 
-    def _store(self, statement, solution):
-        super()._store(statement, solution)
+    def _store_label_rule(self, statement, solution):
+        super()._store_label_rule(statement, solution)
         self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2
 
 
-def labels():
+def labels(table):
     """How hull rankers place a label."""
     header("rule", ["nearest interval", "least rank error"])
     for kernel in KERNELS:
@@ -210,29 +240,51 @@ def labels():
         table(kernel, models, {"rank error": rank_error, "label error": label_error})
 
 
-def decisions():
+def decisions(table):
     """How a calibrator decides."""
     header("decision", ["mode", "median"])
     for kernel in KERNELS:
         inner = FixedMarginClassifier(kernel=kernel, tol=TOL)
         models = [OrdinalCalibrator(inner, cv=3, decision=each) for each in ("mode", "median")]
-        table(kernel, models, {"rank error": rank_error, "label error": label_error})
+        # inner folds cut the training part three times, and the calibrator once more: every part needs every grade
+        table(kernel, models, {"rank error": rank_error, "label error": label_error}, least=4 * FOLDS)
 
 
-def raw():
-    """All defaults at once, before and now, on raw columns."""
-    header("raw columns", ["before", "now"])
+def raw(table):
+    """Raw columns: the defaults before and now, larger prices, and what standardising gives."""
+    factors = (1.0, 10.0, 100.0)
+    header("raw columns", ["before", *(f"{f:g} times now" for f in factors), "now, standardised"])
     for kernel in KERNELS:
         old = FixedMarginClassifier(1.0, loss="hinge", thresholds="immediate", kernel=kernel, tol=TOL)
-        both = [old, FixedMarginClassifier(kernel=kernel, tol=TOL)]
+        new = FixedMarginClassifier(kernel=kernel, tol=TOL)
+        both = [old, *(scaled(new, f) for f in factors), make_pipeline(StandardScaler(), new)]
         table(f"FixedMarginClassifier, {kernel}", both, {"rank error": rank_error}, raw=True)
-        both = [SwappedPairsRanker(1.0, kernel=kernel, tol=TOL), SwappedPairsRanker(kernel=kernel, tol=TOL)]
+        old, new = SwappedPairsRanker(1.0, kernel=kernel, tol=TOL), SwappedPairsRanker(kernel=kernel, tol=TOL)
+        now = type(new)._scaled_price[new.loss]
+        both = [old, *(scaled(new, f * now) for f in factors), make_pipeline(StandardScaler(), new)]
         table(f"SwappedPairsRanker, {kernel}", both, {"swapped pairs": swapped}, raw=True, on_target=True)
 
 
-PARTS = {"prices": prices, "pairs": pairs, "fractions": fractions, "labels": labels, "decisions": decisions, "raw": raw}
+PARTS = {
+    "prices": prices,
+    "pairs": pairs,
+    "nu": nu,
+    "sum": sum_of_margins,
+    "labels": labels,
+    "decisions": decisions,
+    "raw": raw,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"some of {', '.join(PARTS)}; all where none is named")
+    parser.add_argument("--keep", type=Path, help="a folder for what is found, from which a stopped run goes on")
+    given = parser.parse_args()
+    for part in given.parts or PARTS:
+        print(f"\n{PARTS[part].__doc__}")
+        PARTS[part](partial(table, given.keep and given.keep / part))
+
 
 if __name__ == "__main__":
-    for part in sys.argv[1:] or PARTS:
-        print(f"\n{PARTS[part].__doc__}")
-        PARTS[part]()
+    main()

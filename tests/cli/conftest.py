@@ -21,6 +21,16 @@ def run_installed(*arguments, stdin=b"", **options):
     return SimpleNamespace(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 
 
+def run_inside(*arguments):
+    """Run ``hullrank`` in this process, for what tests share; an error fails them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["hullrank", *map(str, arguments)])
+        try:
+            main()
+        except SystemExit as end:
+            assert not end.code
+
+
 @pytest.fixture
 def run(monkeypatch):
     """The installed program."""
@@ -96,6 +106,5 @@ def fitted_within_queries(tmp_path_factory):
     folder = tmp_path_factory.mktemp("queries")
     table().write_csv(folder / "data.csv")
     drop = ("--drop", "number", "--drop", "weight", "--out", folder / "model.hull")
-    done = run_installed("fit", folder / "data.csv", "-t", "grade", "--order", ORDER, "--qid", "query", *drop)
-    assert done.code == 0, done.err
+    run_inside("fit", folder / "data.csv", "-t", "grade", "--order", ORDER, "--qid", "query", *drop)
     return folder

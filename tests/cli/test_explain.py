@@ -11,8 +11,8 @@ from hullrank import summarise
 from hullrank.io import load
 
 
-def test_the_training_table_gives_errors_of_the_weights(run, fitted):
-    done = run("explain", fitted / "model.hull", fitted / "data.csv", "--resamples", 8, "--json")
+def test_the_training_table_gives_errors_of_the_weights(run_here, fitted):
+    done = run_here("explain", fitted / "model.hull", fitted / "data.csv", "--resamples", 8, "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
     frame = pl.read_csv(fitted / "data.csv")
@@ -25,7 +25,7 @@ def test_the_training_table_gives_errors_of_the_weights(run, fitted):
     for row in facts["weights"]:
         assert row["low"] <= row["high"]
     assert facts["grades"][0]["margin_above"] == pytest.approx(1)
-    shown = run("explain", fitted / "model.hull", fitted / "data.csv", "--resamples", 8).out
+    shown = run_here("explain", fitted / "model.hull", fitted / "data.csv", "--resamples", 8).out
     assert "95% intervals of 8 bootstrap resamples" in shown
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from conftest import ORDER, table
+from conftest import ORDER, run_inside, table
 from hullrank.cli.parts import memory_in_bytes
 from hullrank.exceptions import HullrankError
 
@@ -27,6 +27,14 @@ def grades(tmp_path_factory):
     whole = folder.parent / "whole.parquet"
     frame.write_parquet(whole)
     return folder, whole, frame
+
+
+@pytest.fixture(scope="module")
+def model(grades, tmp_path_factory):
+    """A model of the whole table."""
+    path = tmp_path_factory.mktemp("model") / "one.hull"
+    run_inside("fit", grades[1], "--target", "grade", "--order", ORDER, "--no-cv", "--out", path)
+    return path
 
 
 def test_fits_ranks_and_evaluates_like_the_whole_table(run_here, grades, tmp_path):
@@ -49,10 +57,8 @@ def test_fits_ranks_and_evaluates_like_the_whole_table(run_here, grades, tmp_pat
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json", "arrow"])
-def test_ranked_rows_are_sorted_through_files(run_here, grades, tmp_path, ending):
+def test_ranked_rows_are_sorted_through_files(run_here, grades, model, tmp_path, ending):
     folder, whole, _ = grades
-    model = tmp_path / "one.hull"
-    assert run_here("fit", whole, "--target", "grade", "--order", ORDER, "--no-cv", "--out", model).code == 0
     one, parts = tmp_path / f"one.{ending}", tmp_path / f"parts.{ending}"
     assert run_here("rank", model, whole, "--out", one).code == 0
     done = run_here("rank", model, folder, "--out", parts, "--memory", "1MiB")
@@ -66,10 +72,8 @@ def test_ranked_rows_are_sorted_through_files(run_here, grades, tmp_path, ending
     assert not list(tmp_path.glob(".hullrank-*"))
 
 
-def test_only_the_best_rows_are_shown(run_here, grades, tmp_path):
+def test_only_the_best_rows_are_shown(run_here, grades, model):
     folder, whole, _ = grades
-    model = tmp_path / "one.hull"
-    assert run_here("fit", whole, "--target", "grade", "--order", ORDER, "--no-cv", "--out", model).code == 0
     one, parts = (
         json.loads(run_here("rank", model, *which, "--top", "5", "--json").out)
         for which in ((whole,), (folder, "--memory", "1MiB"))

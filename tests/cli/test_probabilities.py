@@ -11,13 +11,13 @@ from hullrank import OrdinalCalibrator
 from hullrank.io import load
 
 
-def test_rank_adds_the_probability_of_every_grade(run, fitted, tmp_path):
+def test_rank_adds_the_probability_of_every_grade(run_here, fitted, tmp_path):
     names = ("--target", "grade", "--order", ORDER, *WORDS, "--probabilities", "--out", tmp_path / "m.hull")
-    done = run("fit", fitted / "data.csv", *names)
+    done = run_here("fit", fitted / "data.csv", *names)
     assert done.code == 0, done.err
     assert "Certificate: converged" in done.out
     assert "rows left out" in done.out
-    done = run("rank", tmp_path / "m.hull", fitted / "test.csv", "--out", tmp_path / "ranked.csv")
+    done = run_here("rank", tmp_path / "m.hull", fitted / "test.csv", "--out", tmp_path / "ranked.csv")
     assert done.code == 0, done.err
     ranked, table = pl.read_csv(tmp_path / "ranked.csv"), pl.read_csv(fitted / "test.csv")
     pipeline = load(tmp_path / "m.hull")

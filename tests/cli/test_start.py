@@ -13,13 +13,30 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-heavy = ("pandas", "matplotlib", "numba", "sklearn.metrics", "scipy.stats._stats_py")
+heavy = (
+    "pandas", "matplotlib", "numba", "sklearn.metrics", "scipy.stats._stats_py", "scipy.optimize._minimize",
+    "scipy.spatial._kdtree",
+    "scipy.interpolate._bsplines", "numpy.f2py.f2py2e", "asyncio.events",
+)
 print("LOADED", [name for name in heavy if name in sys.modules])
 import scipy.stats
 from scipy.stats import rankdata
 import sklearn.utils.fixes
 assert scipy.stats.norm.cdf(0) == 0.5
 assert rankdata([2, 1]).tolist() == [2, 1]
+import sklearn.preprocessing
+knots = sklearn.preprocessing.SplineTransformer(n_knots=3, degree=1).fit_transform([[0.0], [1.0], [2.0]])
+assert knots.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+assert sklearn.preprocessing.PolynomialFeatures(2).fit([[1.0, 2.0]]).n_output_features_ == 6
+assert sklearn.preprocessing.PowerTransformer().fit([[1.0], [2.0], [4.0]]).lambdas_.shape == (1,)
+from scipy.sparse.linalg import LinearOperator
+assert isinstance(LinearOperator, type)
+from scipy.special import expit
+assert expit(0.0) == 0.5
+import asyncio
+assert asyncio.run(asyncio.sleep(0, 3)) == 3
+import numpy.testing
+numpy.testing.assert_equal(1, 1)
 import pandas
 assert pandas.DataFrame({{"a": [1]}}).shape == (1, 1)
 """

@@ -24,7 +24,7 @@ from dask.distributed import Client, LocalCluster  # noqa: E402
 from hullrank import distributed  # noqa: E402
 from hullrank.models import _block_samples  # noqa: E402
 
-pytestmark = pytest.mark.xdist_group("dask")
+pytestmark = pytest.mark.slow  # it starts processes, and kills one
 NAMES = ["ConvexHullRanker", "FixedMarginClassifier", "NuMarginClassifier", "SumOfMarginsClassifier"]
 
 

@@ -5,8 +5,6 @@ import pytest
 
 import hullrank
 
-sio = pytest.importorskip("skops.io", reason="skops is not installed (hullrank[skops])")
-
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = np.digitize(X @ [1.0, -2, 0.5] + 0.3 * RNG.normal(size=60), [-1, 1])
@@ -27,9 +25,15 @@ ESTIMATORS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def sio():
+    """skops, which takes seconds to import: only where these tests run."""
+    return pytest.importorskip("skops.io", reason="skops is not installed (hullrank[skops])")
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
-def test_skops_brings_back_the_same_model(estimator):
+def test_skops_brings_back_the_same_model(sio, estimator):
     estimator.fit(X, Y > 0 if type(estimator).__name__ in ("ExactRanker", "LinearRelaxationRanker") else Y)
     data = sio.dumps(estimator)
     foreign = [name for name in sio.get_untrusted_types(data=data) if not name.startswith("hullrank.")]

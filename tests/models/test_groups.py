@@ -6,8 +6,20 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, OrderGraph
-from hullrank.exceptions import HullrankError, LabelError, NotSeparableError
+from hullrank import (
+    ConvexHullRanker,
+    FixedMarginClassifier,
+    NuMarginClassifier,
+    OrderGraph,
+    SumOfMarginsClassifier,
+)
+from hullrank.exceptions import (
+    CollapsedRankingWarning,
+    HullrankError,
+    InfeasibleParameterError,
+    LabelError,
+    NotSeparableError,
+)
 from hullrank.io import load, save
 from hullrank.problem.grouped_classes import order_among
 from hullrank.reports.certifying import certify
@@ -60,6 +72,133 @@ def hull_optimum(X, y, groups, weights, C, edges_of):
     problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * cost), rules)
     problem.solve(solver="CLARABEL")
     return problem.value
+
+
+def chains(X, y, groups, weights, w, margin):
+    """(slack, rules, thresholds) of one chain per group: ``margin`` away from thresholds, or between a_j <= b_j."""
+    slack, rules, found, n_rows = 0, [], [], 0.0
+    for group in np.unique(groups):
+        own = groups == group
+        classes = np.unique(y[own])
+        a = cp.Variable(len(classes) - 1)
+        b = a if margin is not None else cp.Variable(len(classes) - 1)
+        rules += [b[j] <= a[j + 1] for j in range(len(classes) - 2)] + ([a <= b] if margin is None else [])
+        away = 0.0 if margin is None else margin
+        for j, (lo, hi) in enumerate(pairwise(classes)):
+            below, above = own & (y == lo), own & (y == hi)
+            slack += weights[below] @ cp.pos(X[below] @ w - a[j] + away)
+            slack += weights[above] @ cp.pos(b[j] - X[above] @ w + away)
+            n_rows += weights[below].sum() + weights[above].sum()
+        found.append((a, b))
+    return slack, rules, found, n_rows
+
+
+def nu_optimum(X, y, groups, weights, nu):
+    """1/2 |w|^2 - nu rho + (1/N) sum xi with one margin rho for all groups, by Clarabel; and rho."""
+    w, rho = cp.Variable(X.shape[1]), cp.Variable(nonneg=True)
+    slack, rules, _, n_rows = chains(X, y, groups, weights, w, rho)
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) - nu * rho + slack / n_rows), rules)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11)
+    return problem.value, float(rho.value)
+
+
+def sum_optimum(X, y, groups, weights, C):
+    """The sum of the margins of all groups with |w| <= 1, by Clarabel."""
+    w = cp.Variable(X.shape[1])
+    slack, rules, found, _ = chains(X, y, groups, weights, w, None)
+    margins = sum(cp.sum(a - b) for a, b in found)
+    problem = cp.Problem(cp.Minimize(margins + C * slack), [*rules, cp.norm(w) <= 1])
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10)
+    return problem.value
+
+
+@pytest.mark.parametrize("seed", [0, 6, 7])
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
+def test_nu_margin_is_solved_as_a_conic_solver_does(seed, fraction):
+    X, y, groups, weights = raters(seed)
+    model = NuMarginClassifier(fraction=fraction, tol=1e-8).fit(X, y, sample_weight=weights, groups=groups)
+    expected, rho = nu_optimum(X, y, groups, weights, model.nu_)
+    assert model.certificate_.primal == pytest.approx(expected, rel=1e-6)
+    assert model.margin_ == pytest.approx(rho, rel=1e-3)
+    assert certify(model, X, y, sample_weight=weights, groups=groups).holds
+    width = model.group_intervals_[:, 1:, 0] - model.group_intervals_[:, :-1, 1]  # one margin, whatever the group
+    np.testing.assert_allclose(width[np.isfinite(width)], 2 * model.margin_, rtol=1e-9)
+
+
+def test_nu_is_a_share_of_the_rows_of_all_groups():
+    """The share of margin errors is at most nu, and that of rows on or inside the margin at least nu."""
+    X, y, groups, _ = raters(8)
+    model = NuMarginClassifier(fraction=0.5, tol=1e-9).fit(X, y, groups=groups)
+    scores, errors, touched, n_rows = model.score_samples(X), 0, 0, 0
+    for group, ends in zip(model.groups_, model.group_intervals_, strict=True):
+        for c in np.flatnonzero(np.isfinite(ends).any(axis=1)):
+            s = scores[(groups == group) & (y == c)]
+            for outside in (ends[c, 0] - s, s - ends[c, 1]):
+                if np.isfinite(outside).all():
+                    n_rows += len(s)
+                    errors += np.sum(outside > 1e-5 * model.margin_)
+                    touched += np.sum(outside > -1e-5 * model.margin_)
+    assert errors / n_rows <= model.nu_ <= touched / n_rows
+
+
+@pytest.mark.parametrize("weight", ["balanced", None])
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
+def test_sum_of_margins_is_solved_as_a_conic_solver_does(weight, fraction):
+    X, y, groups, weights = raters(9, 400)
+    if weight is None:  # the rarest lowest or highest class of any group bounds C, so these groups are alike
+        groups = np.arange(len(y)) % 3
+    given = weights
+    model = SumOfMarginsClassifier(fraction=fraction, class_weight=weight, tol=1e-8)
+    model.fit(X, y, sample_weight=weights, groups=groups)
+    if weight == "balanced":  # every class of every group weighs the same
+        cells = [(groups == g) & (y == c) for g in np.unique(groups) for c in np.unique(y[groups == g])]
+        factors = [given.sum() / len(cells) / given[cell].sum() for cell in cells]
+        weights = given * sum(np.where(cell, factor, 0.0) for cell, factor in zip(cells, factors, strict=True))
+    expected = sum_optimum(X, y, groups, weights, model.C_)
+    assert model.certificate_.primal == pytest.approx(expected, rel=1e-5)
+    assert certify(model, X, y, sample_weight=given, groups=groups).holds
+
+
+@pytest.mark.parametrize("Model", [NuMarginClassifier, SumOfMarginsClassifier])
+def test_the_workable_range_is_that_of_all_groups(Model):
+    X, y, _, _ = raters(10, 300)
+    groups = np.arange(len(y)) % 3
+    name = "nu" if Model is NuMarginClassifier else "C"
+    options = {} if Model is NuMarginClassifier else {"class_weight": None}
+    edge = getattr(Model(fraction=1.0, **options).fit(X, y, groups=groups), f"{name}_")
+    beyond = edge * 1.2 if name == "nu" else edge / 1.2
+    with pytest.raises(InfeasibleParameterError, match=f"{name}=.*unbounded"):
+        Model(beyond, **options).fit(X, y, groups=groups)
+    assert Model(edge, **options).fit(X, y, groups=groups).certificate_.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("Model", [NuMarginClassifier, SumOfMarginsClassifier])
+def test_driven_margins_with_kernels_signs_and_one_group(Model):
+    X, y, groups, _ = raters(11, 200)
+    for options in ({"kernel": "rbf"}, {"monotonic_cst": [1, 1, 0]}):
+        model = Model(**options).fit(X, y, groups=groups)
+        assert model.certificate_.relative_gap <= 1e-6
+        assert certify(model, X, y, groups=groups).holds
+    assert model.coef_[1] >= 0
+    alone = Model(tol=1e-9).fit(X, y)
+    one = Model(tol=1e-9).fit(X, y, groups=np.zeros(len(y)))
+    np.testing.assert_allclose(one.coef_, alone.coef_, atol=1e-5)
+    np.testing.assert_allclose(one.group_thresholds_[0], alone.thresholds_, atol=1e-5)
+
+
+@pytest.mark.parametrize("Model", [NuMarginClassifier, SumOfMarginsClassifier])
+def test_where_nothing_can_be_ranked_every_group_gets_its_median(Model):
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(60, 2))
+    X, groups = np.vstack([half, -half]), np.tile(np.repeat(["ann", "bob"], 30), 2)
+    y = np.tile(np.where(np.arange(60) < 30, [0, 0, 1, 2] * 15, [0, 1, 2, 2] * 15), 2)  # the same for x and -x
+    with pytest.warns(CollapsedRankingWarning):
+        model = Model(class_weight=None).fit(X, y, groups=groups)
+    predicted = model.predict(X, groups=groups)
+    for group in ("ann", "bob"):
+        own = np.sort(y[groups == group])
+        assert set(predicted[groups == group]) == {own[(len(own) - 1) // 2]}
+    assert np.median(y[groups == "ann"]) < np.median(y[groups == "bob"])
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -159,8 +298,8 @@ def test_errors_say_what_to_do():
         FixedMarginClassifier().fit(X, y).predict(X, groups=groups)
     with pytest.raises(LabelError, match="no group has two classes"):
         FixedMarginClassifier().fit(X, y, groups=y)
-    with pytest.raises(TypeError, match="groups"):
-        NuMarginClassifier().fit(X, y, groups=groups)
+    with pytest.raises(LabelError, match="no group has two classes"):
+        NuMarginClassifier().fit(X, y, groups=y)
     partial = ConvexHullRanker("0 < 1, 2 < 3").fit(X, y, groups=groups)
     with pytest.raises(HullrankError, match="partial order"):
         partial.predict_class(X, groups=groups)

@@ -113,7 +113,7 @@ def test_the_range_of_nu_has_sharp_ends(K, noise, weighted):
             model = NuMarginClassifier(nu).fit(X, y, sample_weight=weights)
             assert model.certificate_.primal < 0
             assert np.ptp(model.score_samples(X)) > 0
-    assert model.nu_ == pytest.approx((low + high) / 2, rel=1e-3)  # the default fraction
+    assert model.nu_ == pytest.approx(low + 0.108 * (high - low), rel=1e-3)  # the default fraction
     with pytest.raises(InfeasibleParameterError, match="unbounded"):
         NuMarginClassifier(1.01 * high).fit(X, y, sample_weight=weights)
 
@@ -132,7 +132,7 @@ def test_the_range_of_C_has_sharp_ends(K, noise, weighted):
             model = SumOfMarginsClassifier(C).fit(X, y, sample_weight=weights)
             assert model.certificate_.primal < 0
             assert np.linalg.norm(model.coef_) == pytest.approx(1)
-    np.testing.assert_allclose(1 / model.C_, (1 / low + 1 / high) / 2, rtol=1e-3)
+    np.testing.assert_allclose(1 / model.C_, 1 / high + 0.108 * (1 / low - 1 / high), rtol=1e-3)
     with pytest.raises(InfeasibleParameterError, match=f"too large.*{low:.4g} <= C < {high:.4g}"):
         SumOfMarginsClassifier(1.01 * high).fit(X, y, sample_weight=weights)
     if K == 2 and not weighted:

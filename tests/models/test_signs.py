@@ -115,9 +115,10 @@ def test_the_range_of_nu_is_that_of_the_signed_problem():
     X, y, signs = graded(1, noise=0.5)
     model = NuMarginClassifier(monotonic_cst=signs)
     statement = model.state(X, y)
-    rows = row_weight(statement.samples)
-    low, high = (drive / rows for drive in model._range(statement.samples, None))
-    unsigned = NuMarginClassifier()._range(statement.samples, None)[0] / rows
+    unit = model._unit(statement.samples, None)
+    rows = row_weight(unit, statement.samples)
+    low, high = (drive / rows for drive in model._range(unit, statement.samples, None))
+    unsigned = NuMarginClassifier()._range(unit, statement.samples, None)[0] / rows
     assert unsigned < low < high
     assert conic.nu_margin(X, y, low - 0.01 * (high - low), signs=signs) > -1e-9
     assert conic.nu_margin(X, y, low + 0.05 * (high - low), signs=signs) < -1e-6

@@ -78,6 +78,15 @@ def test_a_scoring_system_shows_its_card_in_place_of_weights(browser, tmp_path):
     assert browser.execute_script("return window.hacked") is None
 
 
+def test_long_names_that_look_alike_are_numbered(browser, tmp_path):
+    y = np.repeat([f"the class with the number {i} of all" for i in range(3)], 8)
+    X = np.random.default_rng(0).normal(size=(24, 2)) + np.repeat(np.arange(3), 8)[:, None]
+    write_report(tmp_path / "report.html", FixedMarginClassifier(classes=np.unique(y)).fit(X, y), X, y)
+    browser.get(f"file://{tmp_path}/report.html")
+    names = [cell.text.replace("\n", " ") for cell in css(browser, "#confusion tbody th")]
+    assert [name.split(" ")[0] for name in names] == ["1.", "2.", "3."]
+
+
 def test_hovering_names_the_row(page, model):
     from selenium.webdriver.common.action_chains import ActionChains
 

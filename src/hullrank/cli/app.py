@@ -13,6 +13,7 @@ from hullrank.cli.options import (
     Decimal,
     Drop,
     Edges,
+    Groups,
     Json,
     Memory,
     Method,
@@ -73,6 +74,7 @@ def fit(
     edges: Edges = None,
     method: Method = "hull",
     qid: Qid = None,
+    groups: Groups = None,
     weights: Weights = None,
     drop: Drop = None,
     words: Words = None,
@@ -105,7 +107,7 @@ def fit(
     from hullrank.cli.fit import Wishes, run_fit
     from hullrank.cli.parts import memory_in_bytes
 
-    named = Columns(target, qid, weights, tuple(drop or ()))
+    named = Columns(target, qid, weights, tuple(drop or ()), groups)
     reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
     room = memory_in_bytes(memory)
     wishes = Wishes(method, order, edges, tuple(set_ or ()), cv, columns, force, json, probabilities, room, tune)

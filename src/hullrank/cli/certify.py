@@ -15,6 +15,7 @@ def run_certify(
     *,
     target: str | None,
     qid: str | None,
+    groups: str | None,
     weights: str | None,
     decimal: str | None,
     tol: float,
@@ -28,16 +29,14 @@ def run_certify(
         target=target or model.about.get("target") or "",
         qid=model.qid_column(qid, False),
         weights=weights or model.about.get("weights"),
+        groups=model.groups_column(groups),
         decimal=decimal,
     )
-    from sklearn.utils.validation import has_fit_parameter
-
     from hullrank.reports.certifying import certify
 
     inside = unwrap(model.pipeline)
     step, X = inside.model, inside.transform(data.X)
-    given = {"sample_weight": data.weights, "qid": data.qid}
-    taken = {name: values for name, values in given.items() if values is not None and has_fit_parameter(step, name)}
+    taken = model.fit_parameters(data)
     with working(f"certifying {type(step).__name__} on {len(data):,} rows"):
         verdict = certify(step, X, model.target(data), tol=tol, time_limit=time_limit, **taken)
     facts = {**verdict.facts, "certified": verdict.holds}

@@ -24,6 +24,7 @@ class Columns:
     qid: str | None = None
     weights: str | None = None
     drop: tuple[str, ...] = ()
+    groups: str | None = None  # raters, panels or sites whose grades cannot be compared
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Data:
     style: Style | None = None  # of a CSV file
     target_form: Form | None = None  # what the words of the target were read as
     without_target: int = 0  # rows that were left out for it
+    groups: Any = None  # names of the groups whose grades cannot be compared; empty where a cell is
 
     @property
     def numbers(self) -> Any:
@@ -64,9 +66,14 @@ class Data:
 
     def take(self, rows: Any) -> "Data":
         """The same with some rows only."""
-        parts = (self.X, self.y, self.weights, self.qid)
-        X, y, weights, qid = (None if part is None else part[rows] for part in parts)
-        return Data(X, y, weights, qid)
+        parts = (self.X, self.y, self.weights, self.qid, self.groups)
+        X, y, weights, qid, groups = (None if part is None else part[rows] for part in parts)
+        return Data(X, y, weights, qid, groups=groups)
+
+    @property
+    def compared(self) -> Any:
+        """The query of every row, or its group: what two rows must share to be compared. None compares all rows."""
+        return self.qid if self.groups is None else np.unique(self.groups, return_inverse=True)[1]
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -86,6 +93,8 @@ def load_data(
         table, style = read_styled(path, n_features=n_features, decimal=reading.decimal, usual=reading.usual)
     name = "standard input" if str(path) == "-" else str(path)
     if isinstance(table, SparseTable):
+        if columns.groups is not None:
+            raise TableError(f"{name} is SVMlight, which has no column for --groups; use a table with named columns")
         return Data(table.X, table.y, None, table.qid)
     if style is not None and style.encoding is not None:
         note(f"{name} is not UTF-8; it is read as {style.encoding}")
@@ -129,7 +138,8 @@ class TakenApart:
         self._check_names(need_target)
         self._read_target()
         columns, frame = self.columns, self.frame
-        apart = {column for column in (columns.target, columns.qid, columns.weights, *columns.drop) if column}
+        special = (columns.target, columns.qid, columns.weights, columns.groups, *columns.drop)
+        apart = {column for column in special if column}
         features = frame.select([column for column in frame.columns if column not in apart])
         if not features.width:
             raise TableError(f"{self.name} has no column left to learn from")
@@ -143,24 +153,36 @@ class TakenApart:
             self.style,
             self.target_form,
             self.without,
+            None if columns.groups is None else group_names(frame[columns.groups]),
         )
 
     def _check_names(self, need_target: bool) -> None:
         names, target = self.frame.columns, self.columns.target
         if need_target and target is None:
             raise TableError(f"say which column of {self.name} holds the grades: --target COLUMN ({listed(names)})")
-        special = [target if need_target else None, self.columns.qid, self.columns.weights]
+        special = [target if need_target else None, self.columns.qid, self.columns.weights, self.columns.groups]
         for column in filter(None, (*special, *self.columns.drop, *self.reading.words)):
             if column not in names:
-                hint = did_you_mean(column, names) or f"; it has {listed(names)}"
+                hint = did_you_mean(column, names) or f"; it has {listed(names)}{self._further_down()}"
                 raise TableError(f"{self.name} has no column {column!r}{hint}")
 
+    def _further_down(self) -> str:
+        """What to do if the first line is a title: its columns have no names."""
+        unnamed = any(name.startswith("column ") for name in self.frame.columns)
+        return "; if the names of the columns stand further down, delete the lines above them" if unnamed else ""
+
     def _read_target(self) -> None:
-        """Turn words of the target that say numbers or dates into them, and leave out the rows without any."""
+        """Turn words of the target that say numbers or dates into them, and leave out the rows without any.
+
+        Spaces around a grade do not belong to it.
+        """
         target = self.columns.target
         if target is None or target not in self.frame.columns:
             return
         series = self.frame[target]
+        if series.dtype == pl.String:
+            series = series.str.strip_chars().replace("", None)
+            self.frame = self.frame.with_columns(series)
         if series.dtype == pl.String and self.reading.find_target:
             self.target_form = self._found_form(series)
         if series.dtype == pl.String and self.target_form is not None:
@@ -214,6 +236,12 @@ def query_numbers(series: pl.Series) -> Any:
         return series.to_numpy()
     _, first, query = np.unique(series.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[query]
+
+
+def group_names(series: pl.Series) -> Any:
+    """The groups as words, whole numbers without a decimal point; empty where a cell is."""
+    whole = series.dtype.is_float() and (series.drop_nulls() == series.drop_nulls().floor()).all()
+    return (series.cast(pl.Int64) if whole else series).cast(pl.String).fill_null("").to_numpy().astype(str)
 
 
 def recognised(data: Data, reading: Reading) -> dict[str, Form] | None:

@@ -20,6 +20,7 @@ def run_evaluate(
     *,
     target: str | None,
     qid: str | None,
+    groups: str | None,
     weights: str | None,
     decimal: str | None,
     lists: Lists,
@@ -28,8 +29,14 @@ def run_evaluate(
 ) -> None:
     """Compare the ranking of a table with its grades."""
     model = Model.load(model_path, path)
-    columns = Columns(target or model.about.get("target") or None, model.qid_column(qid, False), weights)
+    columns = Columns(
+        target or model.about.get("target") or None,
+        model.qid_column(qid, False),
+        weights,
+        groups=model.groups_column(groups),
+    )
     rows = Placed.read(model, path, columns, decimal, memory)
+    model.tell_new_groups(rows.groups)
     measures = measure(model, rows, lists)
     if as_json:
         print_json({"rows": len(rows), **measures})
@@ -39,14 +46,15 @@ def run_evaluate(
 
 def _title(rows: Placed) -> str:
     queries = "" if rows.qid is None else f" in {len(np.unique(rows.qid)):,} queries"
-    return f"{len(rows):,} rows{queries}"
+    groups = "" if rows.groups is None else f" of {len(np.unique(rows.groups)):,} groups"
+    return f"{len(rows):,} rows{queries}{groups}"
 
 
 def measure(model: Model, rows: Placed, lists: Lists) -> dict[str, float]:
     """Pair accuracy; figures of lists if there are queries; and grade errors where the model predicts grades."""
     from hullrank.metrics import accuracy_within, mean_absolute_rank_error
 
-    measures = pair_accuracies(model.step, rows.y, rows.scores, rows.qid, rows.weights)
+    measures = pair_accuracies(model.step, rows.y, rows.scores, rows.qid, rows.weights, rows.groups)
     if rows.qid is not None or lists.asked_for:
         measures |= list_measures(model, rows.y, rows.scores, rows.qid, rows.weights, lists)
     classes = total_order(model.step)

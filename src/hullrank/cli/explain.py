@@ -1,7 +1,10 @@
 """``hullrank explain``: what a model learned, and how far that depends on the rows it was fitted to."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import hullrank
 from hullrank.cli.console import note, out, print_json, say, table, working
@@ -20,6 +23,7 @@ def run_explain(
     *,
     target: str | None,
     qid: str | None,
+    groups: str | None,
     weights: str | None,
     decimal: str | None,
     resamples: int,
@@ -32,10 +36,13 @@ def run_explain(
     model = Model.load(model_path, path)
     data = None
     if path is not None:
-        columns = {"qid": model.qid_column(qid, False), "weights": weights or model.about.get("weights")}
-        columns = {name: column for name, column in columns.items() if column is not None}
+        special = {
+            "qid": model.qid_column(qid, False),
+            "weights": weights or model.about.get("weights"),
+            "groups": model.groups_column(groups),
+        }
         column = target or model.about.get("target") or ""
-        data = model.load_data(path, target=column, decimal=decimal, **{"qid": None, **columns})
+        data = model.load_data(path, target=column, decimal=decimal, **special)
     if data is None:
         summary, training = summarise(model.pipeline, names=model.feature_names()), None
     else:
@@ -51,6 +58,7 @@ def run_explain(
         "card": card(model.step, model.feature_names()),
         "influences": _records(summary.influences),
         "grades": _grades(model, summary.classes),
+        "groups": _groups(model),
     }
     if data is not None:
         facts |= {"training rows": training, "violators": _violators(model, data)}
@@ -66,9 +74,7 @@ def _with_data(model: Model, data: Data, resamples: int) -> tuple[Any, bool | No
     from hullrank.models.summary import summarise
 
     inside, y, step = unwrap(model.pipeline), model.target(data), model.step
-    given = {"sample_weight": data.weights, "qid": data.qid}
-    taken = model.fit_parameters(given)
-    training = model.holds_training_rows(inside.transform(data.X), y, taken)
+    training = model.holds_training_rows(inside.transform(data.X), y, model.fit_parameters(data))
     if training is False:
         note("these are not the rows of the fit, so the weights have no errors; the training table gives them")
     elif type(step).__name__ in _SLOW and resamples:
@@ -82,7 +88,9 @@ def _with_data(model: Model, data: Data, resamples: int) -> tuple[Any, bool | No
             names=model.feature_names(),
             n_resamples=wanted,
             heard=lambda share: advance(share, f"{share:.0%}"),
-            **given,
+            sample_weight=data.weights,
+            qid=data.qid,
+            groups=data.groups,
         )
     return summary, training
 
@@ -99,13 +107,25 @@ def _grades(model: Model, columns: dict[str, list[Any]]) -> list[dict[str, Any]]
     return records if names is None else [{**row, "grade": names[i]} for i, row in enumerate(records)]
 
 
-def _violators(model: Model, data: Data) -> list[dict[str, Any]]:
-    from hullrank.plots.placement import bounds_of, place
+def _groups(model: Model) -> list[dict[str, Any]]:
+    """The thresholds of every group, each under the two grades that it divides; None beyond the grades of a group."""
+    step, names = model.step, model.classes
+    if not hasattr(step, "group_thresholds_") or names is None:
+        return []
+    between = [f"{low} | {high}" for low, high in pairwise(names)]
+    cuts = [[float(cut) if np.isfinite(cut) else None for cut in own] for own in step.group_thresholds_]
+    lines = zip(step.groups_.tolist(), cuts, strict=True)
+    return [{"group": group, **dict(zip(between, own, strict=True))} for group, own in lines]
 
-    y, scores = model.target(data), model.pipeline.score_samples(data.X)
-    placed = place(y, scores, **bounds_of(model.step))
+
+def _violators(model: Model, data: Data) -> list[dict[str, Any]]:
+    from hullrank.plots.placement import place_by
+
+    y = model.target(data)
+    placed = place_by(model.pipeline, data.X, y, groups=data.groups)
+    scores, beyond = placed.scores.tolist(), placed.violation.tolist()
     return [
-        {"row": int(data.numbers[i]), "grade": y[i], "score": float(scores[i]), "beyond": float(placed.violation[i])}
+        {"row": int(data.numbers[i]), "grade": y[i], "score": scores[i], "beyond": beyond[i]}
         for i in placed.violators[:_MOST]
     ]
 
@@ -122,7 +142,10 @@ def _print(summary: Any, facts: dict[str, Any]) -> None:
     if facts["influences"]:
         _show("Influence: how far pair accuracy falls when a feature is shuffled", facts["influences"])
     if 0 < len(facts["grades"]) <= _MOST_GRADES:
-        _show("Score line", facts["grades"], _MOST_GRADES)
+        mean = ", the mean over the groups" if facts["groups"] else ""
+        _show(f"Score line{mean}", facts["grades"], _MOST_GRADES)
+    if facts["groups"]:
+        _show("Thresholds between two grades, by group", facts["groups"], _MOST_GRADES)
     if facts.get("violators"):
         _show("Rows that contradict the model most", facts["violators"], left=0)
     elif "violators" in facts and not facts["grades"]:

@@ -13,11 +13,12 @@ from hullrank.cli.console import note, working
 from hullrank.cli.data import Columns, Data, Reading, load_data, recognised, target_values
 from hullrank.cli.folds import Task
 from hullrank.cli.grades import declared_order
-from hullrank.cli.methods import build, check_method, parse_settings, takes
+from hullrank.cli.methods import build, check_method, known_methods, parse_settings, takes
 from hullrank.cli.order import AUTO, suggest_order
 from hullrank.cli.output import check_model_place, placed
 from hullrank.cli.parts import Placed, larger_than_memory
 from hullrank.cli.result import tell_result
+from hullrank.cli.signs import translate_signs
 from hullrank.cli.tuning import check_tunable, tuned, words
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.order import OrderGraph
@@ -49,6 +50,7 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     check_method(wishes.method)
     if wishes.tune:
         check_tunable(wishes.method, parse_settings(list(wishes.settings)))
+    _check_groups(columns, wishes)
     tables = larger_than_memory(path, wishes.memory)
     if tables is not None:
         if wishes.tune:
@@ -65,6 +67,7 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     graph = declared_order(data.y, wishes.order, wishes.edges)
     from hullrank.io import save
 
+    _check_every_group(data, graph, columns)
     forms = recognised(data, reading)
     settings, y, grades = arrange(wishes.method, parameters, data, graph)
     _advise(wishes.method, data, y, graph)
@@ -85,7 +88,7 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     model = unwrap(pipeline).model
     try:
         with working(f"scoring {len(data):,} rows", keep=True):
-            rows = Placed(y, model.score_samples(Z), None, data.weights, data.qid)
+            rows = Placed(y, model.score_samples(Z), None, data.weights, data.qid, data.groups)
         tell_result(model, rows, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
     except KeyboardInterrupt:
         note(f"stopped by Ctrl-C; the model is saved in {model_file}")
@@ -109,8 +112,37 @@ def about_fit(method: str, columns: Columns, data: Data, grades: list[Any] | Non
         "decimal": None if data.style is None else data.style.decimal,
         "qid": columns.qid or ("" if data.qid is not None else None),
         "weights": columns.weights,
+        "groups": columns.groups,
         "grades": grades,
     }
+
+
+def _check_groups(columns: Columns, wishes: Wishes) -> None:
+    """Refuse what cannot be had together with groups, before anything is read."""
+    if columns.groups is None:
+        return
+    if not takes(wishes.method, "groups"):
+        able = ", ".join(name for name in known_methods() if takes(name, "groups"))
+        raise HullrankError(f"method {wishes.method} has no thresholds per group; use one of {able}")
+    for option, asked, reason in (
+        ("--qid", columns.qid is not None, "rows are compared within queries, or within groups"),
+        ("--probabilities", wishes.probabilities, "a grade has another probability in every group"),
+        ("--tune", wishes.tune, "its folds count pairs across groups; set C by --set C=..."),
+        ("--order auto", wishes.order == AUTO, "it compares grades across groups; state the order"),
+    ):
+        if asked:
+            raise HullrankError(f"--groups cannot be had together with {option}: {reason}")
+
+
+def _check_every_group(data: Data, graph: OrderGraph | None, columns: Columns) -> None:
+    """Refuse rows without a group, and orders whose grades have no thresholds between them."""
+    if data.groups is None:
+        return
+    if graph is not None and not graph.is_total:
+        raise HullrankError("--groups cut grades at thresholds of their own, and a partial order has none")
+    missing = np.flatnonzero(data.groups == "")
+    if len(missing):
+        raise TableError(f"row {data.numbers[missing[0]]} has no group in column {columns.groups!r}")
 
 
 def _advise(method: str, data: Data, y: Any, graph: OrderGraph | None) -> None:
@@ -169,9 +201,11 @@ def arrange(
 
 
 def fit_pipeline(pipeline: Any, data: Data, y: Any) -> None:
-    """Fit, handing weights and queries to the model."""
-    extra = fit_parameters(pipeline.steps[-1][1], data)
-    pipeline.fit(data.X, y, **{f"model__{name}": values for name, values in extra.items()})
+    """Fit, handing weights, queries and groups to the model."""
+    (_, prepare), (_, model) = pipeline.steps
+    Z = prepare.fit_transform(data.X)
+    translate_signs(model, prepare)
+    model.fit(Z, y, **fit_parameters(model, data))
 
 
 def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
@@ -182,6 +216,7 @@ def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
     extra = fit_parameters(model, data)
     with working(f"encoding {data.X.shape[1]:,} columns"):
         Z = prepare.fit_transform(data.X)
+    translate_signs(model, prepare)
     with working(title, keep=True) as advance, watching(model, advance):
         model.fit(Z, y, **extra)
     return Z
@@ -191,7 +226,7 @@ def fit_parameters(model: Any, data: Data) -> dict[str, Any]:
     """Weights, and queries if the model takes them."""
     from sklearn.utils.validation import has_fit_parameter
 
-    given = {"sample_weight": data.weights, "qid": data.qid}
+    given = {"sample_weight": data.weights, "qid": data.qid, "groups": data.groups}
     taken = {name: values for name, values in given.items() if values is not None and has_fit_parameter(model, name)}
     if data.weights is not None and "sample_weight" not in taken:
         raise HullrankError("this method takes no weights of rows; leave out --weights")

@@ -31,7 +31,7 @@ def run_fit_in_parts(
 ) -> None:
     """Fit a method to a table in parts, say how good it is, and save it."""
     settings = parse_settings(list(wishes.settings))
-    _check(wishes, settings)
+    _check(columns, wishes, settings)
     from hullrank.io import Blocks, save
 
     parts = Parts(tables, columns, reading)
@@ -69,13 +69,18 @@ def run_fit_in_parts(
         note(f"stopped by Ctrl-C; the model is saved in {model_file}")
 
 
-def _check(wishes: Wishes, settings: dict[str, Any]) -> None:
+def _check(columns: Columns, wishes: Wishes, settings: dict[str, Any]) -> None:
     """Refuse what needs all rows at once, before any is read."""
     if not takes_blocks(wishes.method) or settings.get("kernel", "linear") != "linear":
         able = ", ".join(method for method in METHODS if takes_blocks(method))
         raise HullrankError(
             f"the table is larger than --memory allows, and only {able} without a kernel are fitted in parts; choose "
             "one of them, or give more --memory"
+        )
+    if columns.groups is not None:
+        raise HullrankError(
+            "--groups need all rows in memory, because blocks of rows carry grades and weights only; give more "
+            "--memory, or leave it out"
         )
     if wishes.probabilities:
         raise HullrankError("--probabilities need all rows in memory; leave it out, or give more --memory")

@@ -34,14 +34,15 @@ class Task:
         return replace(self, data=self.data.take(rows), y=self.y[rows])
 
     @property
-    def within_queries(self) -> bool:
-        """Whether only pairs within queries count: partial orders have no such figure."""
-        return self.data.qid is not None and (self.order is None or self.order.is_total)
+    def within(self) -> Any | None:
+        """The queries or groups within which pairs count; None counts all: partial orders have no other figure."""
+        return self.data.compared if self.order is None or self.order.is_total else None
 
     @property
     def figure(self) -> str:
         """The name of the figure."""
-        return "pair accuracy within queries" if self.within_queries else "pair accuracy"
+        what = "queries" if self.data.groups is None else "groups"
+        return "pair accuracy" if self.within is None else f"pair accuracy within {what}"
 
 
 @dataclass
@@ -71,7 +72,7 @@ def _joined(folds: list[int]) -> str:
 
 
 def runner(task: Task, remarks: Remarks, chances: Chances | None = None) -> Run:
-    """Train rows, test rows -> pair accuracy on the test rows (within queries if there are any); NaN if collapsed.
+    """Train rows, test rows -> pair accuracy on the test rows (within queries or groups); NaN if collapsed.
 
     If probabilities are asked for, ``chances`` hears them.
     """
@@ -107,16 +108,16 @@ def _at(values: Any | None, rows: Any) -> Any | None:
 
 
 def accuracy(task: Task, scores: Any) -> float:
-    """The share of comparable pairs ranked right, within queries if there are any."""
+    """The share of comparable pairs ranked right, within queries or groups if there are any."""
     from hullrank.metrics import swapped_pairs, wmw_score
 
     y, data = task.y, task.data
     seen = None if task.order is None else task.order.restrict(np.unique(y).tolist())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if task.within_queries:
+        if task.within is not None:
             classes = None if seen is None else list(seen.labels)
-            value = 1 - swapped_pairs(y, scores, qid=data.qid, classes=classes, sample_weight=data.weights)
+            value = 1 - swapped_pairs(y, scores, qid=task.within, classes=classes, sample_weight=data.weights)
         else:
             value = wmw_score(y, scores, order="full" if seen is None else seen, sample_weight=data.weights)
     if np.isnan(value):

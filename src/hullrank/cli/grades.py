@@ -69,7 +69,10 @@ def _checked(graph: OrderGraph, grades: list[Any], where: str) -> OrderGraph:
         raise TableError(f"{where} names {unknown[0]!r}, which no row has as its grade{hint}")
     missing = [grade for grade in printed if grade not in set(map(str, graph.labels))]
     if missing:
-        raise TableError(f"{where} says nothing about {listed(map(repr, missing))}; add it, or leave out its rows")
+        folded = {str(label).casefold(): str(label) for label in graph.labels}
+        twin = next(((grade, folded[grade.casefold()]) for grade in missing if grade.casefold() in folded), None)
+        hint = "; add it, or leave out its rows" if twin is None else f"; write {twin[0]!r} and {twin[1]!r} alike"
+        raise TableError(f"{where} says nothing about {listed(map(repr, missing))}{hint}")
     return resolve_order(graph.relabel({label: printed[str(label)] for label in graph.labels}), grades)
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 
 from hullrank._pipelines import unwrap
+from hullrank.cli.console import note
 from hullrank.cli.data import Columns, Data, Reading, load_data, target_values
-from hullrank.cli.wording import did_you_mean
-from hullrank.exceptions import TableError
+from hullrank.cli.wording import did_you_mean, listed
+from hullrank.exceptions import HullrankError, TableError
 from hullrank.io.parquet_parts import in_parts
 from hullrank.order import OrderGraph
 
@@ -66,11 +67,12 @@ class Model:
         target: str | None = None,
         qid: str | None,
         weights: str | None = None,
+        groups: str | None = None,
         decimal: str | None = None,
     ) -> Data:
         """Read a table with the columns of the fit, as they were read then; ``target`` if it must have one."""
         width = None if self._from_tables else getattr(self.pipeline, "n_features_in_", None)
-        columns = Columns(target or None, qid, weights)
+        columns = Columns(target or None, qid, weights, groups=groups)
         data = load_data(path, columns, self.reading(decimal), n_features=width, need_target=target is not None)
         if data.sparse and self._from_tables:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
@@ -101,15 +103,16 @@ class Model:
             raise TableError(f"grade {unknown!r} was not known when the model was fitted{hint}")
         return np.array([place[value] for value in y.tolist()])
 
-    def grades(self, X: Any) -> Any | None:
-        """The predicted grade of every row, or None where the model only scores."""
+    def grades(self, data: Data) -> Any | None:
+        """The predicted grade of every row (by its own group), or None where the model only scores."""
         from hullrank.plots.placement import bounds_of
 
-        Z = unwrap(self.pipeline).transform(X)
+        Z = unwrap(self.pipeline).transform(data.X)
+        known = {} if data.groups is None else {"groups": data.groups}
         if hasattr(self.step, "predict_class"):
-            return self.step.predict_class(Z)
+            return self.step.predict_class(Z, **known)
         if bounds_of(self.step).get("thresholds") is not None:
-            return self.step.predict(Z)
+            return self.step.predict(Z, **known)
         return None if self.calibrator is None else self.calibrator.predict(Z)
 
     def probabilities(self, X: Any) -> dict[str, Any]:
@@ -119,10 +122,11 @@ class Model:
         P = self.calibrator.predict_proba(unwrap(self.pipeline).transform(X))
         return {f"P({grade})": P[:, c] for c, grade in enumerate(self.classes or ())}
 
-    def fit_parameters(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Those of the weights and queries that the model was fitted with."""
+    def fit_parameters(self, data: Data) -> dict[str, Any]:
+        """Those of the weights, queries and groups of a table that the model's ``fit`` takes."""
         from sklearn.utils.validation import has_fit_parameter
 
+        given = {"sample_weight": data.weights, "qid": data.qid, "groups": data.groups}
         return {
             name: values for name, values in given.items() if values is not None and has_fit_parameter(self.step, name)
         }
@@ -135,6 +139,23 @@ class Model:
             return False
         return holds_training_rows(self.step, Z, y, **given)
 
+    def groups_column(self, given: str | None) -> str | None:
+        """The column with the groups: the one given, else the one of the fit."""
+        if given is not None and not hasattr(self.step, "groups_"):
+            raise HullrankError("the model was fitted without --groups; leave it out")
+        return given or self.about.get("groups")
+
+    def tell_new_groups(self, groups: Any) -> None:
+        """A note about groups that the model has no thresholds for."""
+        unseen = [] if groups is None else sorted(set(groups.tolist()) - set(self.step.groups_.tolist()))
+        if unseen:
+            rows = int(np.isin(groups, unseen).sum())
+            names = listed(repr(name) if name else "no group" for name in unseen)
+            note(
+                f"{rows:,} of {len(groups):,} rows are of groups that the model has not seen ({names}); "
+                "their grades are cut at the mean of the thresholds of all groups"
+            )
+
     def qid_column(self, given: str | None, whole: bool) -> str | None:
         """The column with the queries: the one given, else the one of the fit."""
         return None if whole else given or self.about.get("qid") or None
@@ -146,11 +167,16 @@ def ranks(scores: Any, qid: Any | None) -> Any:
     return frame.select(pl.col("score").rank("min", descending=True).over("query")).to_series().cast(pl.Int64)
 
 
-def pair_accuracies(step: Any, y: Any, scores: Any, qid: Any, weights: Any) -> dict[str, float]:
-    """The share of comparable pairs ranked right, of all and within queries if there are any."""
+def pair_accuracies(
+    step: Any, y: Any, scores: Any, qid: Any, weights: Any, groups: Any | None = None
+) -> dict[str, float]:
+    """The share of comparable pairs ranked right, of all and within queries if there are any; or within groups."""
     from hullrank.metrics import swapped_pairs, wmw_score
 
     order = _measured_order(step, y)
+    if groups is not None:
+        swapped = swapped_pairs(y, scores, qid=groups, sample_weight=weights, classes=total_order(step))
+        return {"pair accuracy within groups": 1 - swapped}
     measures = {"pair accuracy": wmw_score(y, scores, order=order, sample_weight=weights)}
     if qid is not None and (order == "full" or order.is_total):
         swapped = swapped_pairs(y, scores, qid=qid, sample_weight=weights, classes=total_order(step))

@@ -56,6 +56,10 @@ def _column_option(*names: str, help: str) -> Any:
 
 Target = Annotated[str | None, _column_option("--target", "-t", help="Column with the grades or values to rank by.")]
 Qid = Annotated[str | None, _column_option("--qid", help="Column with the query; rows are ranked within queries.")]
+Groups = Annotated[
+    str | None,
+    _column_option("--groups", help="Column with raters, panels or sites whose grades cannot be compared."),
+]
 Weights = Annotated[str | None, _column_option("--weights", help="Column with the weights of the rows.")]
 Drop = Annotated[list[str] | None, _column_option("--drop", help="Column to leave out (repeat for more).")]
 Words = Annotated[

@@ -18,6 +18,7 @@ from hullrank.cli.grades import declared_order
 from hullrank.cli.methods import build, parse_settings
 from hullrank.cli.output import STDOUT, check_model_place, placed
 from hullrank.cli.result import certificate_fields
+from hullrank.cli.signs import translate_signs
 from hullrank.cli.wording import did_you_mean, listed
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io import SparseTable, read_table, save
@@ -36,6 +37,8 @@ def run_fit_pairs(
         raise HullrankError(f"method {wishes.method} does not learn from comparisons; use --method {METHOD}")
     if wishes.probabilities:
         raise HullrankError("--probabilities are of grades, and comparisons have none; leave it out")
+    if columns.groups is not None:
+        raise HullrankError("--groups are of grades, and comparisons have none; leave it out")
     columns = replace(columns, drop=(*columns.drop, key)) if key else columns
     data = load_data(path, columns, reading, need_target=columns.target is not None)
     table = _comparisons(pairs, _places(data, path, key), path)
@@ -45,6 +48,7 @@ def run_fit_pairs(
     start = perf_counter()
     with working(f"fitting {METHOD} to {len(table):,} comparisons of {len(data):,} rows", keep=True):
         Z = pipeline[0].fit_transform(data.X)
+        translate_signs(pipeline[-1], pipeline[0])
         given = {name: values for name, values in _metadata(data).items() if values is not None}
         model = pipeline[-1].fit(Z, y, pairs=table, **given)
     seconds = perf_counter() - start

@@ -81,6 +81,7 @@ class Placed:
     grades: Any | None
     weights: Any | None
     qid: Any | None
+    groups: Any | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -89,7 +90,8 @@ class Placed:
     def of(cls, model: Model, data: Data) -> "Placed":
         """What the model says of a table in memory."""
         y = None if data.y is None else model.target(data)
-        return cls(y, model.pipeline.score_samples(data.X), model.grades(data.X), data.weights, data.qid)
+        scores, grades = model.pipeline.score_samples(data.X), model.grades(data)
+        return cls(y, scores, grades, data.weights, data.qid, data.groups)
 
     @classmethod
     def of_parts(cls, model: Model, parts: Parts, *, told: bool = False) -> "Placed":
@@ -105,11 +107,11 @@ class Placed:
                 if parts.columns.qid is not None and data.rows is not None:
                     queries.append(data.rows[parts.columns.qid])
         tell_missing_targets(0 if told else without, len(placed), parts.columns, parts.tables.name)
-        y, scores, grades, weights = (
+        y, scores, grades, weights, groups = (
             None if values[0] is None else np.concatenate(values)
-            for values in zip(*((part.y, part.scores, part.grades, part.weights) for part in placed), strict=True)
+            for values in zip(*((p.y, p.scores, p.grades, p.weights, p.groups) for p in placed), strict=True)
         )
-        return cls(y, scores, grades, weights, query_numbers(pl.concat(queries)) if queries else None)
+        return cls(y, scores, grades, weights, query_numbers(pl.concat(queries)) if queries else None, groups)
 
     @classmethod
     def read(cls, model: Model, path: Path, columns: Columns, decimal: str | None, memory: int | None) -> "Placed":
@@ -117,7 +119,5 @@ class Placed:
         tables = larger_than_memory(path, memory)
         if tables is not None:
             return cls.of_parts(model, Parts(tables, columns, model.reading(decimal)))
-        target = columns.target or ""
-        return cls.of(
-            model, model.load_data(path, target=target, qid=columns.qid, weights=columns.weights, decimal=decimal)
-        )
+        special = {"qid": columns.qid, "weights": columns.weights, "groups": columns.groups}
+        return cls.of(model, model.load_data(path, target=columns.target or "", decimal=decimal, **special))

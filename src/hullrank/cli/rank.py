@@ -36,21 +36,29 @@ class RankWishes:
 
 
 def run_rank(
-    model_path: Path, path: Path, target_file: Path | None, qid: str | None, decimal: str | None, wishes: RankWishes
+    model_path: Path,
+    path: Path,
+    target_file: Path | None,
+    qid: str | None,
+    groups: str | None,
+    decimal: str | None,
+    wishes: RankWishes,
 ) -> None:
     """Rank the rows of a table by a model."""
     check_table_place(target_file, as_json=wishes.as_json)
     model = Model.load(model_path, path, wishes.thresholds)
     cuts = None if wishes.thresholds is None else read_thresholds(wishes.thresholds, model)
-    column = model.qid_column(qid, wishes.whole)
+    column, panel = model.qid_column(qid, wishes.whole), model.groups_column(groups)
     tables = larger_than_memory(path, wishes.memory)
     if tables is not None:
         from hullrank.cli.rank_parts import rank_in_parts
 
-        parts = Parts(tables, Columns(qid=column), model.reading(decimal), need_target=False)
+        named = Columns(qid=column, groups=panel)
+        parts = Parts(tables, named, model.reading(decimal), need_target=False)
         rank_in_parts(model, parts, target_file, cuts, wishes)
         return
-    data = _load(model, path, column, decimal)
+    data = _load(model, path, column, panel, decimal)
+    model.tell_new_groups(data.groups)
     with working(f"scoring {len(data):,} rows"):
         result, names = ranked_rows(model, data, None if wishes.whole else data.qid, cuts)
     query = names.get("query") if data.sparse else column
@@ -111,7 +119,7 @@ def answered_rows(
     new = {
         "rank": places,
         "score": scores,
-        "grade": model.grades(data.X) if cuts is None else _between(model, scores, cuts),
+        "grade": model.grades(data) if cuts is None else _between(model, scores, cuts),
         "query": data.qid if data.sparse else None,
         "row": numbers,
         **model.probabilities(data.X),
@@ -142,13 +150,18 @@ def _between(model: Model, scores: Any, cuts: Any) -> Any:
     return np.asarray(model.classes)[np.searchsorted(cuts, scores, side="left")]
 
 
-def _load(model: Model, path: Path, column: str | None, decimal: str | None) -> Any:
+def _load(model: Model, path: Path, column: str | None, groups: str | None, decimal: str | None) -> Any:
     try:
-        return model.load_data(path, qid=column, decimal=decimal)
+        return model.load_data(path, qid=column, groups=groups, decimal=decimal)
     except TableError as error:
         if column is not None and f"no column {column!r}" in str(error):
             raise TableError(
                 f"{error}; the model ranks within queries: name their column by --qid, or rank all together by --whole"
+            ) from error
+        if groups is not None and f"no column {groups!r}" in str(error):
+            raise TableError(
+                f"{error}; the model cuts grades by group: name the column by --groups (an empty one gives every row "
+                "the grades of the mean)"
             ) from error
         raise
 

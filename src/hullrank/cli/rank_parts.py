@@ -31,6 +31,7 @@ class RankedParts:
     def __init__(self, model: Model, parts: Parts, whole: bool, cuts: Any | None) -> None:
         self.model, self.parts, self.cuts = model, parts, cuts
         rows = Placed.of_parts(model, parts)
+        model.tell_new_groups(rows.groups)
         qid = None if whole else rows.qid
         self.scores, self.ranks = rows.scores, ranks(rows.scores, qid).to_numpy()
         order = np.lexsort((self.ranks, np.zeros(len(rows)) if qid is None else qid))

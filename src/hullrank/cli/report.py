@@ -14,6 +14,7 @@ def run_report(
     *,
     target: str | None,
     qid: str | None,
+    groups: str | None,
     weights: str | None,
     decimal: str | None,
     title: str,
@@ -25,7 +26,8 @@ def run_report(
 
     model = Model.load(model_path, path)
     column = target or model.about.get("target") or ""
-    data = model.load_data(path, target=column, qid=model.qid_column(qid, False), weights=weights, decimal=decimal)
+    special = {"qid": model.qid_column(qid, False), "weights": weights, "groups": model.groups_column(groups)}
+    data = model.load_data(path, target=column, decimal=decimal, **special)
     with working(f"writing {report_file}"), placed(report_file) as place:
         write_report(
             place,
@@ -37,6 +39,7 @@ def run_report(
             labels=model.about.get("grades"),
             sample_weight=data.weights,
             qid=data.qid,
+            groups=data.groups,
             numbers=data.numbers,
             table=data.rows,
         )

@@ -31,7 +31,7 @@ def tell_result(
     The figure on rows left out is from folds of the rows of ``task``, which are the training rows or a sample of them.
     """
     rows = len(trained)
-    training = pair_accuracies(model, trained.y, trained.scores, trained.qid, trained.weights)
+    training = pair_accuracies(model, trained.y, trained.scores, trained.qid, trained.weights, trained.groups)
     _warn_of_thresholds(model, trained.scores)
     held_out = _cross_validated(task) if cv and not stopped() else None
     certificate = getattr(model, "certificate_", None)

@@ -1,7 +1,7 @@
-"""A quick start: what scikit-learn imports for cases that the command does not have is left out, or loaded when used.
+"""A quick start: what libraries import for cases that the command does not have is left out, or loaded when used.
 
-Of the time that `import sklearn` takes, two thirds go to SciPy's statistics and, where it is installed, to pandas.
-scikit-learn names both in one module and uses neither for what most commands do.
+Two thirds of the time that `import sklearn` takes go to parts of SciPy, and to pandas where it is installed, that
+scikit-learn names at the head of its modules and that most commands never use.
 """
 
 import sys
@@ -12,9 +12,18 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-_IMPORTER = "sklearn.utils.fixes"
-_USED_LATER = "scipy.stats"
-_NOT_USED = "pandas"  # the command's tables are Polars frames
+# Modules, and those whose import of them can wait until they are used.
+_USED_LATER = {
+    "scipy.stats": ("sklearn.utils.fixes",),
+    "scipy.optimize": ("sklearn.utils.fixes",),  # scikit-learn 1.7
+    "scipy.interpolate": ("sklearn.preprocessing._polynomial",),
+    "scipy.special": ("sklearn.utils._array_api", "sklearn.preprocessing._data", "sklearn.preprocessing._polynomial"),
+    "scipy.sparse.linalg": ("sklearn.utils.fixes", "sklearn.utils.sparsefuncs"),
+    "numpy.f2py": ("scipy._lib.array_api_compat.numpy",),
+    "numpy.testing": ("scipy._lib.array_api_compat.numpy",),
+    "asyncio": ("joblib.memory",),
+}
+_NOT_USED = {"pandas": ("sklearn.utils.fixes",)}  # the command's tables are Polars frames
 
 
 def start_quickly() -> None:
@@ -28,22 +37,23 @@ class _Finder(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Nothing for most modules, which leaves them to the usual finders."""
-        if fullname not in (_USED_LATER, _NOT_USED) or not _is_being_imported(_IMPORTER):
+        if _is_being_imported(*_NOT_USED.get(fullname, ())):
+            raise ModuleNotFoundError(f"{fullname} is not used by the hullrank command", name=fullname)
+        if not _is_being_imported(*_USED_LATER.get(fullname, ())):
             return None
-        if fullname == _NOT_USED:
-            raise ModuleNotFoundError(f"{_NOT_USED} is not used by the hullrank command", name=fullname)
         spec = PathFinder.find_spec(fullname, path)
         if spec is not None and spec.loader is not None:
             spec.loader = _Later(spec.loader)
         return spec
 
 
-def _is_being_imported(name: str) -> bool:
-    return bool(getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False))
+def _is_being_imported(*names: str) -> bool:
+    specs = (getattr(sys.modules.get(name), "__spec__", None) for name in names)
+    return any(getattr(spec, "_initializing", False) for spec in specs)
 
 
 class _Later(Loader):
-    """Leaves a module empty until one of its names is asked for."""
+    """Leaves a module empty until one of its names is used."""
 
     def __init__(self, loader: Any) -> None:
         self.loader = loader
@@ -63,6 +73,8 @@ class _Deferred(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if _head_that_asks() in _USED_LATER[self.__name__]:
+            return _Name(self, name)
         with _lock:
             if type(self) is _Deferred:
                 self.__class__ = ModuleType  # type: ignore[assignment]
@@ -70,3 +82,24 @@ class _Deferred(ModuleType):
                 self.__loader__ = loader.loader
                 loader.loader.exec_module(self)
         return getattr(self, name)
+
+
+def _head_that_asks() -> str | None:
+    """The module that asks for an attribute by `from ... import ...` outside of its functions, if one does."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") == "importlib._bootstrap":
+        frame = frame.f_back
+    return frame.f_globals.get("__name__") if frame.f_code.co_name == "<module>" else None
+
+
+class _Name:
+    """A function or class of a deferred module, which is loaded when it is called or asked for an attribute."""
+
+    def __init__(self, module: ModuleType, name: str) -> None:
+        self._module, self._name = module, name
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return getattr(self._module, self._name)(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(getattr(self._module, self._name), name)

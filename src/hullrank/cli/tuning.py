@@ -7,6 +7,7 @@ import numpy as np
 import hullrank
 from hullrank.cli.folds import Task
 from hullrank.cli.methods import METHODS, build
+from hullrank.cli.signs import translate_signs
 from hullrank.exceptions import HullrankError
 
 TUNED = ("ConvexHullRanker", "FixedMarginClassifier", "SwappedPairsRanker")
@@ -34,6 +35,7 @@ def tuned(task: Task) -> dict[str, Any]:
 
     (_, prepare), (_, model) = build(task.method, task.parameters, sparse=task.data.sparse, forms=task.forms).steps
     Z = prepare.fit_transform(task.data.X)
+    translate_signs(model, prepare)
     search = getattr(hullrank, f"{METHODS[task.method].estimator}CV")
     scoring = "wmw" if hasattr(model, "decision_function") else None  # rankers are scored by pair accuracy themselves
     found = search(gammas=_gammas(model, Z, task.parameters), estimator=model, scoring=scoring)

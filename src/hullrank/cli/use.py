@@ -8,6 +8,7 @@ import typer
 from hullrank.cli.options import (
     DataFile,
     Decimal,
+    Groups,
     Json,
     Memory,
     ModelPath,
@@ -23,6 +24,7 @@ def rank(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Table to write; - is standard output.")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Only the best rows (of every query).")] = None,
     qid: Qid = None,
+    groups: Groups = None,
     whole: Annotated[bool, typer.Option("--whole", help="Rank all rows together, whatever their query.")] = False,
     thresholds: Annotated[
         Path | None, typer.Option("--thresholds", help="JSON file with thresholds, as the report saves them.")
@@ -42,7 +44,7 @@ def rank(
     from hullrank.cli.rank import RankWishes, run_rank
 
     wanted = RankWishes(top, whole, thresholds, raw, memory_in_bytes(memory), json)
-    run_rank(model, data, out, qid, decimal, wanted)
+    run_rank(model, data, out, qid, groups, decimal, wanted)
 
 
 def evaluate(
@@ -50,6 +52,7 @@ def evaluate(
     data: DataFile,
     target: Target = None,
     qid: Qid = None,
+    groups: Groups = None,
     weights: Weights = None,
     at: Annotated[
         str | None, typer.Option("--at", help="Places for NDCG and precision, as in 1,5,10 (with queries: 5,10).")
@@ -70,7 +73,7 @@ def evaluate(
     from hullrank.cli.parts import memory_in_bytes
     from hullrank.cli.retrieval import Lists
 
-    options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
+    options = {"target": target, "qid": qid, "groups": groups, "weights": weights, "decimal": decimal}
     lists, room = Lists(at, relevant, gain), memory_in_bytes(memory)
     run_evaluate(model, data, **options, lists=lists, memory=room, as_json=json)
 
@@ -82,6 +85,7 @@ def explain(
     ] = None,
     target: Target = None,
     qid: Qid = None,
+    groups: Groups = None,
     weights: Weights = None,
     resamples: Annotated[
         int, typer.Option("--resamples", min=0, help="Refits for the errors of the weights; 0 is none.")
@@ -95,7 +99,7 @@ def explain(
     """
     from hullrank.cli.explain import run_explain
 
-    options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
+    options = {"target": target, "qid": qid, "groups": groups, "weights": weights, "decimal": decimal}
     run_explain(model, data, **options, resamples=resamples, as_json=json)
 
 
@@ -104,6 +108,7 @@ def certify(
     data: DataFile,
     target: Target = None,
     qid: Qid = None,
+    groups: Groups = None,
     weights: Weights = None,
     decimal: Decimal = None,
     tol: Annotated[float, typer.Option(min=0, help="Relative gap that must hold, whatever the file says.")] = 1e-6,
@@ -116,7 +121,7 @@ def certify(
     """
     from hullrank.cli.certify import run_certify
 
-    options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
+    options = {"target": target, "qid": qid, "groups": groups, "weights": weights, "decimal": decimal}
     run_certify(model, data, **options, tol=tol, time_limit=time_limit, as_json=json)
 
 
@@ -128,6 +133,7 @@ def report(
     ),
     target: Target = None,
     qid: Qid = None,
+    groups: Groups = None,
     weights: Weights = None,
     decimal: Decimal = None,
     title: Annotated[str, typer.Option(help="Headline of the report.")] = "Ranking report",
@@ -139,7 +145,7 @@ def report(
     """
     from hullrank.cli.report import run_report
 
-    options = {"target": target, "qid": qid, "weights": weights, "decimal": decimal}
+    options = {"target": target, "qid": qid, "groups": groups, "weights": weights, "decimal": decimal}
     run_report(model, data, out, **options, title=title, as_json=json)
 
 

@@ -45,7 +45,7 @@ def header_of(head: bytes, name: str) -> tuple[list[str], Style]:
     except csv.Error as error:
         raise TableError(f"the header of {name} cannot be read: {error}") from error
     separator = max(candidates, key=lambda sign: _fitness(rows[sign]))
-    header = rows[separator][0] if rows[separator] else []
+    header = [cell.strip() for cell in rows[separator][0]] if rows[separator] else []
     if not any(header):
         raise TableError(f"the first line of {name} is blank, where the names of the columns should stand")
     return header, Style(separator, skip=int(said is not None))

@@ -74,13 +74,13 @@ def _parsed(content: Content, name: str, style: Style, *, types: bool, rows: int
 
 
 def _named(frame: pl.DataFrame, header: list[str]) -> pl.DataFrame:
-    """Without columns that have neither a name nor a value; others without a name are called by their number."""
-    if all(header) or len(header) != frame.width:
+    """With the names of the header; columns without one are called by their number, or left out if they are empty."""
+    if len(header) != frame.width:
         return frame
     kept: list[pl.Series] = []
     for number, (name, column) in enumerate(zip(header, frame, strict=True), 1):
         if name:
-            kept.append(column)
+            kept.append(column.alias(name))
         elif column.null_count() < len(column):
             label = f"column {number}"
             while label in header:

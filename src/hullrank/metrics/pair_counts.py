@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_FEW_CODES = 12  # codes up to which running sums, one for each, are faster than going down their bits
 _CHUNK = 4_000_000  # samples, repeated once per edge, that are looked at together
 
 
@@ -36,6 +37,12 @@ def count_pairs(codes: Ints, scores: Floats, weights: Floats, group: Ints | None
     """All pairs with different codes within every group 0..G-1 (one group if None)."""
     group = np.zeros(len(codes), dtype=np.int64) if group is None else group
     total = pairs_apart(group, codes, weights)
+    if len(total) == 1 and codes.max() < _FEW_CODES:
+        order = np.argsort(scores, kind="stable")
+        ordered = scores[order]
+        if not np.any(ordered[1:] == ordered[:-1]):
+            won = _won_by_few(codes[order], weights[order])
+            return PairCounts(np.minimum(won, total), np.zeros(1), total)
     order = np.lexsort((-codes, scores))  # of tied scores the higher code comes first, so it wins nothing
     if len(total) > 1:
         order = order[np.argsort(group[order], kind="stable")]
@@ -63,6 +70,16 @@ def _cell_pairs(run: Ints, weights: Floats) -> Floats:
     """Weight of all pairs of different cells in every run; the runs ascend without a gap."""
     below = _exclusive_sum(weights)
     return sum_by(run, weights * (below - below[np.flatnonzero(_starts(run))][run]))
+
+
+def _won_by_few(codes: Ints, weights: Floats) -> Floats:
+    """Weight of the pairs i after j with codes[i] > codes[j], for few codes: one running sum for each of them."""
+    won = 0.0
+    for code in range(1, int(codes.max()) + 1):
+        below = np.cumsum(np.where(codes < code, weights, 0.0))
+        own = codes == code
+        won += float(below[own] @ weights[own])
+    return np.array([won])
 
 
 def _won(codes: Ints, weights: Floats, group: Ints) -> Floats:

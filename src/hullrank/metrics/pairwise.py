@@ -162,6 +162,23 @@ def kendall_tau_b(
     return float(np.clip(tau, -1.0, 1.0).mean())
 
 
+class PairAccuracy:
+    """`wmw_score` of many score vectors for the same targets: what depends on the targets alone is checked once."""
+
+    def __init__(self, y: Any, order: Any, sample_weight: ArrayLike | None = None) -> None:
+        rows = len(y)
+        scored = check_scored(y, np.zeros(rows), sample_weight)
+        self._kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
+        self._codes, self._graph = _graph_codes(scored, order)
+        self._weights = scored.weights
+
+    def __call__(self, scores: Floats) -> float:
+        """The share of the pairs that finite scores rank right, ties being wrong; NaN where there is no pair."""
+        counts = _along_edges(self._codes, scores[self._kept], self._weights, self._graph)
+        total = float(counts.total[0])
+        return min(float(counts.won[0]) / total, 1.0) if total else float("nan")
+
+
 def _graph_codes(scored: Scored, order: Any) -> tuple[Ints, OrderGraph]:
     """Class codes, and the order graph whose labels they number."""
     if isinstance(order, str) and order in ("chain", "full"):

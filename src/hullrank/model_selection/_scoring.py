@@ -1,18 +1,22 @@
 """How a fold is rated, and how rows are dealt to folds."""
 
+from collections.abc import Callable
 from inspect import signature
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
+from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 
 from hullrank.data import check_queries
 from hullrank.exceptions import HullrankError
-from hullrank.metrics import get_scorer
+from hullrank.metrics import get_scorer, scoring_order
+from hullrank.metrics.pairwise import PairAccuracy
+from hullrank.models.base import RankerMixin
+from hullrank.models.margins import MarginClassifier
 
 Rows = NDArray[np.intp]
 N_FOLDS = 5
@@ -26,11 +30,16 @@ class Scorer:
     """
 
     def __init__(self, scoring: Any, estimator: Any) -> None:
-        self.rate = _found(scoring, estimator)
+        self.rate, self.classifies = _found(scoring, estimator), is_classifier(estimator)
         takes = self.rate.metric if hasattr(self.rate, "metric") else self.rate
         self.names = set(signature(takes).parameters)
         if getattr(self.rate, "_accept_sample_weight", bool)():
             self.names.add("sample_weight")
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether more than the scores of a ranker is asked for."""
+        return self.rate is not _own or self.classifies
 
     def __call__(self, model: Any, X: Any, y: Any, metadata: dict[str, Any]) -> float:
         """Rate a fitted model; greater is better."""
@@ -38,6 +47,54 @@ class Scorer:
         if not np.isscalar(value):
             raise HullrankError(f"scoring must return one number, got {type(value).__name__}")
         return float(value)  # type: ignore[arg-type]
+
+
+class Rating:
+    """A scorer for the rows that a fold leaves out, to which many models are fitted in turn.
+
+    What an estimator's own score asks of the targets alone (their codes, their order) is found once.
+    """
+
+    def __init__(self, scorer: Scorer, X: Any, y: Any, metadata: dict[str, Any]) -> None:
+        self.scorer, self.rows = scorer, (X, y, metadata)
+        self._own: Callable[[Any], float] | None = None
+
+    def __call__(self, model: Any) -> float:
+        """Rate a fitted model; greater is better."""
+        if self.scorer.rate is not _own or not _has_usual_score(model):
+            return self.scorer(model, *self.rows)
+        if self._own is None:
+            X, y, metadata = self.rows
+            prepare = _accuracy if self.scorer.classifies else _pair_accuracy
+            self._own = prepare(model, X, y, metadata.get("sample_weight"))
+        return self._own(model)
+
+
+def _has_usual_score(model: Any) -> bool:
+    """Whether a model's ``score`` is that of all classifiers or rankers of its kind, and not one of its own."""
+    kind = type(model)
+    if is_classifier(model):
+        return kind.score is ClassifierMixin.score and kind.predict is MarginClassifier.predict
+    return kind.score is RankerMixin.score and kind.predict is RankerMixin.predict
+
+
+def _accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float]:
+    """The share of labels that are right; ``model`` is any that is fitted to the same classes."""
+    place = {label: code for code, label in enumerate(model.classes_.tolist())}
+    labels, numbers = np.unique(np.asarray(y).ravel(), return_inverse=True)
+    codes = np.array([place.get(label, -1) for label in labels.tolist()])[numbers]
+
+    def rate(model: Any) -> float:
+        found = np.searchsorted(model.thresholds_, model._scores(X), side="left")
+        return float(np.average(found == codes, weights=weights))
+
+    return rate
+
+
+def _pair_accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float]:
+    """The share of comparable pairs that are ranked right; ``model`` is any that is fitted to the same order."""
+    share = PairAccuracy(y, scoring_order(model, y), weights)
+    return lambda model: share(model._scores(X))
 
 
 def _found(scoring: Any, estimator: Any) -> Any:
@@ -52,6 +109,9 @@ def _found(scoring: Any, estimator: Any) -> Any:
 
 
 def _own(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    if is_classifier(model) and isinstance(y, np.ndarray) and y.ndim == 1:
+        # The accuracy; scikit-learn's checks of y take as long as a small fit.
+        return float(np.average(model.predict(X) == y, weights=sample_weight))
     return model.score(X, y, sample_weight=sample_weight)
 
 

@@ -88,7 +88,8 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         points = self._points(inner, self._Cs(inner, X, y, given))
         scorer = Scorer(self.scoring, inner)
         folds = deal(self.cv, inner, values, given.get("qid") if groups is None else groups)
-        data = Rated(rows, _plain(y), given, inner.kernel == "precomputed")
+        codes = np.unique(values, return_inverse=True)[1]
+        data = Rated(rows, _plain(y), given, inner.kernel == "precomputed", codes)
         table = run_grid(inner, points, data, folds, scorer, self.verbose)
         self.cv_results_, self.n_splits_ = table.results(), len(folds)
         self.best_index_ = table.simplest() if self.one_standard_error else table.best()

@@ -38,15 +38,20 @@ def best_cuts(
     minimised by a few minimisations of cost - ratio * chance with the ratio found so far (Dinkelbach 1967), each exact.
     """
     levels, place = np.unique(scores, return_inverse=True)
-    shares = weights / weights.sum()
-    paid, chance = np.zeros((2, len(levels), len(costs)))
-    np.add.at(paid, place, shares[:, None] * costs[codes])
-    if not relative:
-        ends = _cheapest(paid)
-        return _between(levels, ends), -_total(paid, ends) + 0.0
-    frequencies = np.bincount(codes, weights=shares, minlength=len(costs))
-    np.add.at(chance, place, shares[:, None] * (frequencies @ costs))
+    table = np.bincount(place * len(costs) + codes, weights, len(levels) * len(costs))
+    return best_cuts_between(levels, table.reshape(len(levels), -1), costs, relative=relative)
+
+
+def best_cuts_between(
+    levels: NDArray[Any], table: NDArray[Any], costs: Floats, *, relative: bool
+) -> tuple[Floats, float]:
+    """The same for ascending levels of the score with the weight of every class there, (level, class)."""
+    shares = table / table.sum()
+    paid = shares @ costs
     ends = _cheapest(paid)
+    if not relative:
+        return _between(levels, ends), -_total(paid, ends) + 0.0
+    chance = np.outer(shares.sum(axis=1), shares.sum(axis=0) @ costs)
     ratio = _total(paid, ends) / _total(chance, ends)
     while True:
         trial = _cheapest(paid - ratio * chance)
@@ -64,14 +69,15 @@ def _cheapest(price: Floats) -> NDArray[np.intp]:
     P_k[i] + min over j <= i of (best[k-1, j] - P_k[j]).
     """
     n, n_classes = price.shape
-    running = np.vstack([np.zeros(n_classes), np.cumsum(price, axis=0)])
-    best = running[:, 0]
+    running = np.zeros((n_classes, n + 1))
+    np.cumsum(price.T, axis=1, out=running[:, 1:])
+    best = running[0]
     origin = np.zeros((n_classes, n + 1), dtype=np.intp)
     for k in range(1, n_classes):
-        offer = best - running[:, k]
+        offer = best - running[k]
         least = np.minimum.accumulate(offer)
         origin[k] = np.maximum.accumulate(np.where(offer == least, np.arange(n + 1), 0))
-        best = running[:, k] + least
+        best = running[k] + least
     ends, end = np.empty(n_classes - 1, dtype=np.intp), n
     for k in range(n_classes - 1, 0, -1):
         end = int(origin[k, end])
@@ -84,7 +90,7 @@ def _total(price: Floats, ends: NDArray[np.intp]) -> float:
     return float(price[np.arange(len(price)), label].sum())
 
 
-def _between(levels: Floats, ends: NDArray[np.intp]) -> Floats:
+def _between(levels: NDArray[Any], ends: NDArray[np.intp]) -> Floats:
     """The middle between the levels on both sides of a cut; infinite where one side has none."""
     padded = np.concatenate([[-np.inf], levels, [np.inf]])
     lower, upper = padded[ends], padded[ends + 1]

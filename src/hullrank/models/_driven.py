@@ -4,38 +4,59 @@ The linear term's size, the drive, is nu times the weight of all rows, or 1 / C.
 optimal, beyond a largest one the problem is unbounded (see `hullrank.solvers.parameter_range`).
 """
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hullrank._sklearn import Interval
 from hullrank.data import Samples
 from hullrank.exceptions import HullrankError
 from hullrank.models.margins import MarginClassifier
+from hullrank.order import OrderGraph
+from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.interval_statement import IntervalStatement
-from hullrank.problem.intervals import IntervalProblem, nu_row_weight
+from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.rows import mean_square
 from hullrank.problem.statement import Solution
 from hullrank.solvers.parameter_range import collapse_drive, unbounded_drive
 
+Floats = NDArray[np.float64]
 FRACTION: list[Any] = [Interval(Real, 0, 1, closed="both"), None]
-_DEFAULT = 0.5  # of the workable range
+_LINEAR, _CURVED = 0.1, 0.7  # of the workable range, where no fraction is given (docs/defaults.md)
 _ENDS = 0.01  # of the workable range: the ends themselves have no ranking, or no unique one
 
 
 class DrivenMarginClassifier(MarginClassifier):
     """A classifier whose parameter may be given as a fraction of the range in which it works.
 
-    Subclasses say which problem (``_unit_problem``: drive 1, price of slack 1).
+    Subclasses say which problem (``_unit_problem``: drive 1, price of slack 1), and which drive and price it has
+    (``_driven``). With groups it has a chain of thresholds for every group, and one drive for all.
     """
 
     fraction: float | None
     class_weight: Any
 
-    def _unit_problem(self, n_classes: int) -> IntervalProblem:
+    def _unit_problem(self, sizes: Sequence[int]) -> IntervalProblem:
+        """Chains of so many classes side by side."""
         raise NotImplementedError
+
+    def _driven(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
+        raise NotImplementedError
+
+    def _problem_among(
+        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses | None
+    ) -> IntervalProblem:
+        return self._driven(self._unit(samples, grouped), samples, space)
+
+    def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
+        return self._problem_among(order, samples, space, None)
+
+    def _unit(self, samples: Samples, grouped: GroupedClasses | None) -> IntervalProblem:
+        return self._unit_problem([samples.n_classes] if grouped is None else grouped.sizes)
 
     def _check_fraction(self, name: str) -> None:
         if self.fraction is not None and getattr(self, name) != "auto":
@@ -43,23 +64,21 @@ class DrivenMarginClassifier(MarginClassifier):
                 f"{name}={getattr(self, name):g} and fraction={self.fraction:g} both choose {name}; leave one out"
             )
 
-    def _drive(self, samples: Samples, space: KernelSpace | None) -> float:
+    def _drive(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> float:
         """The drive at ``fraction`` of the workable range; where that is empty, one at which w = 0 is optimal."""
-        low, high = self._range(samples, space)
+        low, high = self._range(unit, samples, space)
         if not is_workable(low, high):
             return high / 2
-        part = _DEFAULT if self.fraction is None else float(self.fraction)
+        usual = _LINEAR if space is None else _CURVED
+        part = usual if self.fraction is None else float(self.fraction)
         return low + (_ENDS + (1 - 2 * _ENDS) * part) * (high - low)
 
-    def _range(self, samples: Samples, space: KernelSpace | None) -> tuple[float, float]:
+    def _range(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, float]:
         """Where the ranking begins, and the largest feasible drive."""
-        features, high = self._few_coordinates(samples, space), self._unbounded(samples)
-        signs, unit = self._signs(samples.X.shape[1]), self._unit_problem(samples.n_classes)
+        features, high = self._few_coordinates(samples, space), unbounded_drive(unit, samples)
+        signs = self._signs(samples.X.shape[1])
         low = collapse_drive(unit, features, signs) if features is not None else 0.0
         return min(low, high), high
-
-    def _unbounded(self, samples: Samples) -> float:
-        return unbounded_drive(self._unit_problem(samples.n_classes), samples)
 
     def _cure(self, span: str, name: str, samples: Samples, *, workable: bool) -> str:
         """What to do instead: the range that works, or something else where there is none."""
@@ -78,12 +97,26 @@ class DrivenMarginClassifier(MarginClassifier):
         """As all do; where every score is the same, thresholds move by a digit, so that the median is predicted."""
         super()._store(statement, solution)
         scores = statement.scores(solution.point) if solution.scores is None else solution.scores
-        if np.ptp(scores) > 0 or np.any(self.thresholds_ != scores[0]):
+        if np.ptp(scores) > 0:
             return
-        share = np.cumsum(np.bincount(statement.samples.codes, statement.samples.weights))
-        median = int(np.searchsorted(share, share[-1] / 2))
-        below = np.nextafter(scores[0], -np.inf)
-        self.thresholds_[:median] = below
+        samples, grouped = statement.class_samples, statement.grouped
+        n_classes = len(self.classes_)
+        weights = np.bincount(samples.codes, samples.weights, n_classes).astype(np.float64, copy=False)
+        _predict_median(self.thresholds_, scores[0], weights)
+        if grouped is not None:
+            by_cell = np.bincount(statement.samples.codes, statement.samples.weights)
+            for cuts, own in zip(self.group_thresholds_, grouped.per_group(by_cell, n_classes), strict=True):
+                _predict_median(cuts, scores[0], np.nan_to_num(own))
+
+
+def _predict_median(cuts: Floats, score: float, weights: Floats) -> None:
+    """Move cuts that all are this score so that it lies in the class of the median sample."""
+    known = np.isfinite(cuts)
+    if np.any(cuts[known] != score):
+        return
+    share = np.cumsum(weights)
+    lower = known & (np.arange(len(cuts)) < np.searchsorted(share, share[-1] / 2))
+    cuts[lower] = np.nextafter(score, -np.inf)
 
 
 def is_workable(low: float, high: float) -> bool:
@@ -96,6 +129,7 @@ def where(space: KernelSpace | None) -> str:
     return f", where {space.span}" if space is not None and space.is_approximate else ""
 
 
-def row_weight(samples: Samples) -> float:
-    """N of the nu margin for the weights of these samples."""
-    return nu_row_weight(np.bincount(samples.codes, samples.weights, samples.n_classes))
+def row_weight(unit: IntervalProblem, samples: Samples) -> float:
+    """N of the nu margin: the weight of all rows, one for each side on which a class has a neighbour."""
+    per_class = np.bincount(samples.codes, samples.weights, samples.n_classes)
+    return float(per_class[unit.group_class].sum())

@@ -154,7 +154,8 @@ class ScoreLineEstimator(BaseEstimator):
         return shown
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "certificate_")
+        """Weights are enough: points on a path of C have no certificate."""
+        return hasattr(self, "certificate_") or hasattr(self, "coef_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

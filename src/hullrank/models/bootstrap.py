@@ -89,7 +89,12 @@ def _refit(model: Any, X: Any, y: Any, given: dict[str, Any]) -> Any | None:
     copy = clone(model)
     classes = getattr(model, "classes_", None)
     order = getattr(copy, "order", "chain")
-    if classes is not None and "classes" in copy.get_params(deep=False) and isinstance(order, str) and order in ("chain", "full"):
+    if (
+        classes is not None
+        and "classes" in copy.get_params(deep=False)
+        and isinstance(order, str)
+        and order in ("chain", "full")
+    ):
         present = set(np.asarray(y).tolist())
         copy.set_params(classes=[label for label in classes.tolist() if label in present])
     with warnings.catch_warnings():

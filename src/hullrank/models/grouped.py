@@ -8,15 +8,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.data import Samples, check_queries
+from hullrank.data import Samples, check_queries, check_target, check_weights
 from hullrank.data.labels import unique_inverse
-from hullrank.exceptions import HullrankError, LabelError
+from hullrank.exceptions import HullrankError
 from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting
 from hullrank.models.intervals import IntervalEstimator
 from hullrank.order import OrderGraph
 from hullrank.problem.block_rows import ReadBlocks, is_source, refuse_beside_blocks
-from hullrank.problem.grouped_classes import GroupedClasses, order_among, side_by_side, split_by_group
+from hullrank.problem.grouped_classes import GroupedClasses, order_among, side_by_side
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
@@ -61,7 +61,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
     def state(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> IntervalStatement:
         """The problem that ``fit`` solves on these data, without solving it.
 
-        A fitted model states what it chose itself (the order of the classes, gamma).
+        A fitted model states what it chose itself (the order of the classes, gamma, an automatic nu or C).
 
         Parameters
         ----------
@@ -74,34 +74,23 @@ class GroupedIntervalEstimator(IntervalEstimator):
         -------
         statement : IntervalStatement
         """
-        statement = super().state(X, y, sample_weight=sample_weight)
-        if groups is None:
-            return statement
-        codes, labels = check_groups(groups, int(X.shape[0] if hasattr(X, "shape") else len(X)))
-        grouped, samples = split_by_group(statement.samples, codes[statement.positions], labels)
-        problem = self._grouped_problem(statement.order, samples, statement.space, grouped)
-        return replace(statement, problem=problem, samples=samples, grouped=grouped)
+        X = self._check_features(X, reset=not hasattr(self, "order_"))
+        values = check_target(X, y, discrete=self._discrete and self.classes is None)
+        found = None if groups is None else check_groups(groups, X.shape[0])
+        return self._statement_of(X, y, values, check_weights(sample_weight, X), found)
 
-    def _grouped_problem(
-        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses
+    def _problem_among(
+        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses | None
     ) -> IntervalProblem:
         """The problems of all groups side by side; a group without two comparable classes says nothing."""
+        if grouped is None:
+            return self._problem(order, samples, space)
         problems: list[IntervalProblem | None] = []
-        sizes = []
         for group in range(grouped.n_groups):
             part = order_among(order, grouped.classes_of(group))
-            sizes.append(len(part))
             counted = replace(samples, n_classes=len(part))
             problems.append(self._problem(part, counted, space) if part.n_edges else None)
-        if all(problem is None for problem in problems):
-            raise LabelError("no group has two classes to compare; pass fewer groups, or none")
-        return side_by_side(problems, sizes)
-
-    def _restate(self, statement: IntervalStatement) -> IntervalStatement:
-        if statement.grouped is None:
-            return super()._restate(statement)
-        given = statement.order, statement.samples, statement.space, statement.grouped
-        return replace(statement, problem=self._grouped_problem(*given))
+        return side_by_side(problems, grouped.sizes)
 
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:
         super()._store(statement, solution)
@@ -131,26 +120,38 @@ class GroupedIntervalEstimator(IntervalEstimator):
         """The thresholds between neighbouring classes, group by group."""
         if grouped is None:
             return self.thresholds_
-        inner = np.append(grouped.group[1:] == grouped.group[:-1], False)
+        inner = grouped.is_followed
         cuts: Floats = self.group_thresholds_[grouped.group[inner], grouped.cls[inner]]
         return cuts
 
     def _predict_by_group(self, X: Any, groups: Any) -> NDArray[Any]:
         """The class between whose thresholds, those of its own group, every row lies; unseen groups have the mean."""
         scores = self.score_samples(X)
-        if hasattr(self, "groups_") and not hasattr(self, "group_thresholds_"):
-            raise HullrankError("classes of a partial order have no thresholds; look up scores in group_intervals_")
-        numbers = self._group_numbers(groups, len(scores))
-        cuts = np.vstack([self.group_thresholds_, self.thresholds_])[numbers]
+        cuts = self.thresholds_for(groups)
+        if len(cuts) != len(scores):
+            raise HullrankError(f"groups has {len(cuts)} entries, but there are {len(scores)} rows")
         return self.classes_[np.count_nonzero(scores[:, None] > cuts, axis=1)]
 
-    def _group_numbers(self, groups: Any, n_rows: int) -> NDArray[np.intp]:
-        """The number of every row's group among ``groups_``; -1 for groups that were not seen."""
+    def thresholds_for(self, groups: Any) -> Floats:
+        """The thresholds of every row's own group; those of ``thresholds_`` for groups that were not seen.
+
+        Parameters
+        ----------
+        groups : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        thresholds : ndarray of shape (n_samples, n_classes - 1)
+        """
         if not hasattr(self, "groups_"):
             raise HullrankError(f"this {type(self).__name__} was fitted without groups; leave them out")
-        codes, labels = check_groups(groups, n_rows)
+        if not hasattr(self, "group_thresholds_"):
+            raise HullrankError("classes of a partial order have no thresholds; look up scores in group_intervals_")
+        codes, labels = check_groups(groups, len(groups))
         place = {label: k for k, label in enumerate(self.groups_.tolist())}
-        return np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)[codes]
+        numbers = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)[codes]
+        cuts: Floats = np.vstack([self.group_thresholds_, self.thresholds_])[numbers]
+        return cuts
 
 
 def check_groups(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], NDArray[Any]]:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.models._constraints import CLASS_CONSTRAINTS, CLASS_WEIGHT, PRICE, HardMargin
-from hullrank.models._cuts import best_cuts, metric_costs
+from hullrank.models._cuts import best_cuts, best_cuts_between, metric_costs
 from hullrank.models._price import SlackPriceMixin
 from hullrank.models.base import RankerMixin
 from hullrank.models.grouped import GroupedIntervalEstimator
@@ -22,8 +22,9 @@ from hullrank.problem.intervals import IntervalProblem, hull_problem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.statement import Solution
 
-_MANY = 50_000  # samples from which scores are counted in steps for the thresholds
+_MANY = 10_000  # samples from which scores are counted in steps for the thresholds
 _STEPS = 4096
+_FAR = 8.0  # standard deviations of the scores that the steps reach to either side
 _MOST_GRADES = 100  # classes up to which thresholds are placed by the labels of the samples between them
 
 
@@ -213,7 +214,10 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, GroupedIntervalEstimator):
         super()._store(statement, solution)
         if self.slack == "edge":
             self.edge_thresholds_ = solution.point.thresholds
-        scores = statement.scores(solution.point) if solution.scores is None else solution.scores
+
+    def _store_label_rule(self, statement: IntervalStatement, solution: Solution) -> None:
+        scores = solution.scores
+        assert scores is not None  # ``_learn`` sees to it
         self._anchors = _anchors(self.intervals_, statement.class_samples, scores)
         if hasattr(self, "thresholds_") and statement.grouped is None and len(self.classes_) <= _MOST_GRADES:
             self.thresholds_ = _cheapest_thresholds(scores, statement.samples)
@@ -306,29 +310,33 @@ class ConvexHullClassifier(ClassifierMixin, ConvexHullRanker):
 def _cheapest_thresholds(scores: NDArray[np.float64], samples: Samples) -> NDArray[np.float64]:
     """(K - 1,) thresholds of least mean rank error on the samples; one beyond all scores lies 1, the margin, off.
 
-    Many samples are counted by class in steps of the score rather than sorted, which would take as long as the fit.
+    Many samples are counted by class in steps of the score rather than sorted, which would take as long as the fit; the
+    few scores that are far off share the last step of their side.
     """
-    costs = metric_costs("mean_rank_error", samples.n_classes)
+    K = samples.n_classes
+    costs = metric_costs("mean_rank_error", K)
     low, high = float(scores.min()), float(scores.max())
-    values: Any = scores
-    codes: Any = samples.codes
-    weights: Any = samples.weights
     if len(scores) > _MANY and high > low:
-        step = (high - low) / _STEPS
-        place = np.minimum(((scores - low) / step).astype(np.intp), _STEPS - 1)
-        counts = np.bincount(place * samples.n_classes + codes, weights, _STEPS * samples.n_classes)
-        held = np.flatnonzero(counts)
-        values = low + (held // samples.n_classes + 0.5) * step
-        codes, weights = held % samples.n_classes, counts[held]
-    cuts, _ = best_cuts(values, codes, weights, costs, relative=False)
+        middle, reach = float(scores.mean()), _FAR * float(scores.std())
+        begin, end = max(low, middle - reach), min(high, middle + reach)
+        step = (end - begin) / _STEPS
+        place = np.clip((scores - begin) / step, 0, _STEPS - 1).astype(np.intp)
+        table = np.bincount(place * K + samples.codes, samples.weights, _STEPS * K).reshape(_STEPS, K)
+        held = np.flatnonzero(table.any(axis=1))
+        cuts, _ = best_cuts_between(begin + (held + 0.5) * step, table[held], costs, relative=False)
+    else:
+        cuts, _ = best_cuts(scores, samples.codes, samples.weights, costs, relative=False)
     return np.clip(cuts, low - 1.0, high + 1.0)
 
 
 def _anchors(intervals: NDArray[np.float64], samples: Samples, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(K, 3): every class's interval with infinite ends closed by score quantiles, and its median score."""
+    """(K, 3): every class's interval with infinite ends closed by score quantiles, and its median score.
+
+    Quantiles of large classes are those of every k-th sample.
+    """
     anchors = np.empty((len(intervals), 3))
     for c, (start, stop) in enumerate(zip(samples.starts[:-1], samples.starts[1:], strict=True)):
-        members = samples.rows[start:stop]
+        members = samples.rows[start : stop : 1 + (stop - start) // _MANY]
         low, middle, high = _quantiles(scores[members], samples.weights[members], np.array([0.05, 0.5, 0.95]))
         lower, upper = intervals[c]
         anchors[c] = (lower if np.isfinite(lower) else low, upper if np.isfinite(upper) else high, middle)

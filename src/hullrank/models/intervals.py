@@ -13,9 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank.data import (
     Labels,
     Samples,
-    check_target,
     check_weight_sizes,
-    check_weights,
     distinct_labels,
     encode_labels,
 )
@@ -23,13 +21,13 @@ from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelErr
 from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass
 from hullrank.models._constraints import CLASS_CONSTRAINTS
 from hullrank.models._kernel import KernelMixin
-from hullrank.models._scales import warn_of_scales
-from hullrank.models.base import ScoreLineEstimator, fitting, warn_unless_converged
+from hullrank.models.base import ScoreLineEstimator, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
-from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source, refuse_beside_blocks
+from hullrank.problem.block_rows import BlockRows
 from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.certificate import Certificate, Status
 from hullrank.problem.charges import Charge
+from hullrank.problem.grouped_classes import GroupedClasses, balanced, split_by_group
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
@@ -38,13 +36,14 @@ from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
 
 Floats = NDArray[np.float64]
+Groups = tuple[NDArray[np.intp], NDArray[Any]]
 
 
 class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     """An estimator whose statement is an interval problem over classes.
 
-    Subclasses say which problem (``_problem``) and how its thresholds are read from the fitted attributes
-    (``_stored_thresholds``).
+    `hullrank.models.grouped.GroupedIntervalEstimator` adds ``fit`` and ``state``; its subclasses say which problem
+    (``_problem``) and how its thresholds are read from the fitted attributes (``_stored_thresholds``).
     """
 
     _discrete: ClassVar[bool] = True  # whether labels must be grades rather than real numbers
@@ -54,32 +53,6 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     class_weight: Any = None
     warm_start: bool = False
     certificate_: Certificate
-
-    @fitting
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Learn the score and the place of every class; Ctrl-C keeps the best answer so far.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features), or Blocks
-            `hullrank.io.Blocks` have targets and weights of their own.
-        y : array-like of shape (n_samples,)
-            Labels or numbers; equal values form a class.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Price of each sample's slack; a weight is a repetition.
-
-        Returns
-        -------
-        self : object
-        """
-        began = perf_counter()
-        if is_source(X):
-            refuse_beside_blocks(y=y, sample_weight=sample_weight)
-            return self._fit_blocks(ReadBlocks(X), X, began)
-        statement = self.state(X, y, sample_weight=sample_weight)
-        warn_of_scales(self, statement.samples.X)
-        self._learn(statement, began, self._warm_start_for(statement))
-        return self
 
     def _fit_blocks(self, blocks: BlockRows, source: Any, began: float) -> Self:
         """Fit to rows in blocks: to all of them at once where memory holds them, else by sums over the blocks."""
@@ -135,35 +108,22 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             room=max(room // 2, LEAST_ROOM, 20 * (found.n_features + len(problem.linear))),
         )
 
-    def state(self, X: Any, y: Any, *, sample_weight: Any = None) -> IntervalStatement:
-        """The problem that ``fit`` solves on these data, without solving it.
-
-        A fitted model states what it chose itself (the order of the classes, gamma, an automatic nu or C).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        statement : IntervalStatement
-        """
-        fitted = hasattr(self, "order_")
-        X = self._check_features(X, reset=not fitted)
-        values = check_target(X, y, discrete=self._discrete and self.classes is None)
-        return self._statement_of(X, y, values, check_weights(sample_weight, X))
-
-    def _statement_of(self, X: Any, y: Any, values: NDArray[Any], weights: Floats) -> IntervalStatement:
-        """The problem on checked data."""
+    def _statement_of(
+        self, X: Any, y: Any, values: NDArray[Any], weights: Floats, groups: Groups | None = None
+    ) -> IntervalStatement:
+        """The problem on checked data; ``groups`` are the number of every row's group, and their labels."""
         labels, order, samples, positions = self._weighted_samples(X, y, values, weights)
         signs = self._signs(samples.X.shape[1])
         space = self._space(samples.X, samples.weights, ranks=(samples.codes, None) if order.is_total else None)
-        problem = self._problem(order, samples, space)
+        grouped = None
+        if groups is not None:
+            grouped, samples = split_by_group(samples, groups[0][positions], groups[1])
+            if isinstance(self.class_weight, str):
+                samples = balanced(samples)
+        problem = self._problem_among(order, samples, space, grouped)
         if space is not None and problem.l1:
             raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")
-        return IntervalStatement(problem, samples, positions, labels.classes, order, space, signs)
+        return IntervalStatement(problem, samples, positions, labels.classes, order, space, signs, grouped)
 
     def candidate(self, statement: IntervalStatement) -> Point:
         """The fitted attributes as a point of the stated problem.
@@ -183,15 +143,24 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
         raise NotImplementedError
 
+    def _problem_among(
+        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses | None
+    ) -> IntervalProblem:
+        """The problem over classes, or over the classes of every group."""
+        raise NotImplementedError
+
     def _restate(self, statement: IntervalStatement) -> IntervalStatement:
         """The same data (and kernel) with the C and the loss that the estimator has now."""
-        problem = self._problem(statement.order, statement.samples, statement.space)
+        problem = self._problem_among(statement.order, statement.samples, statement.space, statement.grouped)
         return replace(statement, problem=problem)
 
     def _learn(self, statement: IntervalStatement, began: float, start: Any = None) -> Any:
         """Solve, store, and grade what was stored; returns what a solve of a neighbouring problem may start from."""
         solution = self._solve(statement, start)
+        if solution.scores is None:
+            solution = replace(solution, scores=statement.scores(solution.point))
         self._store(statement, solution)
+        self._store_label_rule(statement, solution)
         self._grade(statement, solution, began)
         return solution.point if solution.start is None else solution.start
 
@@ -254,10 +223,13 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         if self.warm_start:
             self._warm = _shape(statement), solution.start if solution.start is not None else solution.point
 
+    def _store_label_rule(self, statement: IntervalStatement, solution: Solution) -> None:
+        """What predicting labels needs beside the intervals, of estimators that have a rule of their own."""
+
     def _grade(self, statement: IntervalStatement, solution: Solution, began: float) -> None:
         """The certificate of what was stored, and the warnings that it asks for."""
-        point = self.candidate(statement)
-        scores = statement.scores(point) if solution.scores is None else solution.scores
+        point, scores = self.candidate(statement), solution.scores
+        assert scores is not None  # ``_learn`` sees to it
         grade = statement.grade(point, solution.evidence, scores)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)

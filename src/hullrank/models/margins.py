@@ -11,7 +11,6 @@ from hullrank.models._constraints import CLASS_CONSTRAINTS, CLASS_WEIGHT, PRICE,
 from hullrank.models._price import SlackPriceMixin
 from hullrank.models.base import OrdinalClassifierMixin
 from hullrank.models.grouped import GroupedIntervalEstimator
-from hullrank.models.intervals import IntervalEstimator
 from hullrank.order import OrderGraph
 from hullrank.problem.charges import LOSSES
 from hullrank.problem.interval_statement import IntervalStatement
@@ -19,8 +18,25 @@ from hullrank.problem.intervals import IntervalProblem, fixed_margin_problem
 from hullrank.problem.kernel_space import KernelSpace
 
 
-class MarginClassifier(OrdinalClassifierMixin, IntervalEstimator):
+class MarginClassifier(OrdinalClassifierMixin, GroupedIntervalEstimator):
     """An ordinal classifier whose thresholds lie between neighbouring classes."""
+
+    def predict(self, X: Any, *, groups: Any = None) -> NDArray[Any]:
+        """The class between whose thresholds every row of X lies.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, of a model that was fitted with groups: classes are cut at the thresholds of the own
+            group. Rows of other groups, and all rows without this, are cut at ``thresholds_``, the mean over the
+            groups.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return super().predict(X) if groups is None else self._predict_by_group(X, groups)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -28,7 +44,7 @@ class MarginClassifier(OrdinalClassifierMixin, IntervalEstimator):
         return tags
 
 
-class FixedMarginClassifier(SlackPriceMixin, MarginClassifier, GroupedIntervalEstimator):
+class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
     """Ordinal classifier with thresholds b_0 <= b_1 <= ... and a fixed margin around each.
 
     Minimises 1/2 |w|^2 + C sum xi^2 (or xi), where a sample of class c pays xi for missing s >= b_j + 1 at every
@@ -183,20 +199,3 @@ class FixedMarginClassifier(SlackPriceMixin, MarginClassifier, GroupedIntervalEs
 
     def _stored_thresholds(self, statement: IntervalStatement) -> NDArray[np.float64]:
         return self._cell_cuts(statement.grouped)
-
-    def predict(self, X: Any, *, groups: Any = None) -> NDArray[Any]:
-        """The class between whose thresholds every row of X lies.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        groups : array-like of shape (n_samples,), default=None
-            Groups of the rows, of a model that was fitted with groups: classes are cut at the thresholds of the own
-            group. Rows of other groups, and all rows without this, are cut at ``thresholds_``, the mean over the
-            groups.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        return super().predict(X) if groups is None else self._predict_by_group(X, groups)

@@ -129,7 +129,7 @@ def summarise(
     random_state : int, default=0
     heard : callable, default=None
         Called with the share of the resamples that is done.
-    **fit_params : ``sample_weight``, ``qid``, as in ``fit``
+    **fit_params : ``sample_weight``, ``qid``, ``groups``, as in ``fit``
 
     Returns
     -------
@@ -206,7 +206,9 @@ def _influences(estimator: Any, names: list[str], X: Any, y: Any, given: dict[st
     """Of the columns of X as given, most influential first; a precomputed kernel has none."""
     if getattr(unwrap(estimator).model, "kernel", None) == "precomputed":
         return {}
-    fall, deviation = permutation_influence(estimator, X, y, **given)
+    within = {"qid": given["groups"]} if "groups" in given else {}  # pairs of different groups are not compared
+    others = {name: values for name, values in given.items() if name != "groups"}
+    fall, deviation = permutation_influence(estimator, X, y, **others, **within)
     known = getattr(X, "columns", None)
     columns = names if known is None else [str(name) for name in known]
     columns = columns if len(columns) == len(fall) else [f"x{i}" for i in range(len(fall))]

@@ -69,8 +69,12 @@ def place(
     intervals: Any = None,
     order: OrderGraph | None = None,
     sample_weight: Any = None,
+    own: Any = None,
 ) -> Placement:
-    """Check what is to be shown, and find the samples outside of their bounds."""
+    """Check what is to be shown, and find the samples outside of their bounds.
+
+    ``own`` are thresholds (n_samples, n_classes - 1) for every sample, where these differ between groups.
+    """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 1 or not np.isfinite(scores).all():
         raise HullrankError(f"scores must be a vector of finite numbers, and have shape {scores.shape}")
@@ -86,14 +90,20 @@ def place(
     elif intervals is not None:
         bounds = intervals if order is None else _between(intervals, order.codes_edges(labels.classes.tolist()))
     low, high = bounds[labels.codes].T
+    if own is not None:
+        ends = np.pad(own, ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf)))
+        rows_of = np.arange(len(scores))
+        low, high = ends[rows_of, labels.codes], ends[rows_of, labels.codes + 1]
     violation = np.maximum(scores - high, 0.0) - np.maximum(low - scores, 0.0)
     weights = check_weights(sample_weight, rows)
     return Placement(scores, labels.codes, labels.classes, weights, thresholds, intervals, bounds, violation, order)
 
 
-def place_by(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Placement:
+def place_by(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Placement:
     """The placement that a fitted estimator (or a pipeline that ends in one) gives to X."""
-    return place(y, estimator.score_samples(X), sample_weight=sample_weight, **bounds_of(unwrap(estimator).model))
+    model = unwrap(estimator).model
+    own = None if groups is None else model.thresholds_for(groups)
+    return place(y, estimator.score_samples(X), sample_weight=sample_weight, own=own, **bounds_of(model))
 
 
 def bounds_of(model: Any) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from hullrank.plots._ridges import FEWEST, MOST_ROWS, draw_ridge, rain
 from hullrank.plots._style import FAINT, axes_or_new, class_colours, ink, plain, short
 from hullrank.plots.placement import Placement, place, place_by
 
+_FEW_ROWS = 60  # up to so many rows, their dots are larger
+
 
 class ScoreLineDisplay:
     """Samples on the score line, class by class, with the place of every class and the share of pairs ranked right.
@@ -176,7 +178,7 @@ class ScoreLineDisplay:
     def _draw_points(self, shown: NDArray[np.intp], height: NDArray[np.float64]) -> None:
         p = self.placement
         colours, size = class_colours(len(p.classes), self.ax_)[p.codes], p.weights / p.weights.mean()
-        size = size * (9 if self.qid is None else 22)
+        size = size * (22 if self.qid is not None or len(p.scores) <= _FEW_ROWS else 9)
         wrong = (p.violation[shown] != 0) & (self.qid is None)
         right, bad = shown[~wrong], shown[wrong]
         self.points_ = [

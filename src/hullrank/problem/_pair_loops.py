@@ -4,9 +4,9 @@ Conventions
 -----------
 Arrays are sorted by query, then by ascending score s; ``shifted`` is s + margin. The pair of i above j is violated when
 s_i < shifted_j. Going up through a query (``way`` = 1) every sample meets its partners of higher rank, going down
-(``way`` = -1) those of lower rank; each is inserted once into a tree of counters of fan-out 8, by its rank t counted
-from the end that partners come from. Level l of the tree holds, for the rank t >> 3l, the sum over the inserted ranks
-that share its parent and lie below it, so the sum over all ranks below t is one entry per level.
+(``way`` = -1) those of lower rank; each is inserted once into a binary indexed tree (Fenwick 1994) by its rank counted
+from the end that partners come from. Counter c of the tree holds the sum over the last c & -c ranks before rank c, so
+that an insertion, and the sum over all ranks below some rank, take at most log2 steps.
 """
 
 import numpy as np
@@ -78,51 +78,43 @@ def partner_sums(
     starts: Ints,
     n_ranks: Ints,
     values: Floats,
-    below: Floats,
-    offsets: Ints,
     counters: Floats,
     out: Floats,
 ) -> None:
     """out[:, i] = sum of the two rows of ``values`` over the violated partners of i.
 
-    Going up, ``inserted`` is s and ``wanted`` shifted; going down the other way round. ``below[c, z]`` is 1 where z > c
-    (z, c < 8), ``offsets[l]`` the first counter of level l.
+    Going up, ``inserted`` is s and ``wanted`` shifted; going down the other way round. ``counters`` has room for two
+    numbers of every rank of a query.
     """
     for k in range(starts.shape[0] - 1):
         size = starts[k + 1] - starts[k]
         first = starts[k] if way > 0 else starts[k + 1] - 1
-        top = n_ranks[k] - 1 if way > 0 else 0
-        levels = 1
-        while (n_ranks[k] - 1) >> (3 * levels) > 0:
-            levels += 1
-        for level in range(levels):
-            for z in range((((n_ranks[k] - 1) >> (3 * level)) | 7) + 1):
-                counters[0, offsets[level] + z] = 0.0
-                counters[1, offsets[level] + z] = 0.0
+        last = n_ranks[k] - 1  # the rank at the far end is nobody's partner
+        top = last if way > 0 else 0
+        for t in range(1, last + 1):
+            counters[t, 0] = 0.0
+            counters[t, 1] = 0.0
         q = 0
         for p in range(size):
             i = first + way * p
             bound = way * wanted[i]
             while q < size and way * inserted[first + way * q] < bound:
                 j = first + way * q
-                t = top - way * rank[j]
                 x = values[0, j]
                 y = values[1, j]
-                for level in range(levels):
-                    c = t & 7
-                    base = offsets[level] + t - c
-                    for z in range(8):
-                        counters[0, base + z] += x * below[c, z]
-                        counters[1, base + z] += y * below[c, z]
-                    t >>= 3
+                c = top - way * rank[j] + 1
+                while c <= last:
+                    counters[c, 0] += x
+                    counters[c, 1] += y
+                    c += c & -c
                 q += 1
-            t = top - way * rank[i]
             x = 0.0
             y = 0.0
-            for level in range(levels):
-                x += counters[0, offsets[level] + t]
-                y += counters[1, offsets[level] + t]
-                t >>= 3
+            c = top - way * rank[i]
+            while c > 0:
+                x += counters[c, 0]
+                y += counters[c, 1]
+                c &= c - 1
             out[0, i] = x
             out[1, i] = y
 
@@ -130,49 +122,94 @@ def partner_sums(
 @njit(error_model="numpy", no_cfunc_wrapper=True)
 def curve_rows(
     scores: Floats,
-    shifted: Floats,
+    upper: Floats,
+    lower: Floats,
     rank: Ranks,
     starts: Ints,
     n_ranks: Ints,
     weights: Floats,
     partners: Floats,
-    order: Ints,
     rows: Floats,
-    mean: Floats,
-    offsets: Ints,
     counters: Floats,
     out: Floats,
 ) -> None:
-    """out[r] = weights[i] * (partners[i] * x[r] - 2 * the sum of weights[j] x[order[j]] over the violated partners j of
-    i that have a lower rank), with r = order[i] and x = rows - mean."""
+    """out[i] = weights[i] * (partners[i] * rows[i] - 2 * the sum of weights[j] * rows[j] over the partners j of i of
+    lower rank with lower[j] <= scores[i] < upper[j])."""
     for k in range(starts.shape[0] - 1):
-        levels = 1
-        while (n_ranks[k] - 1) >> (3 * levels) > 0:
-            levels += 1
-        for level in range(levels):
-            for z in range(((n_ranks[k] - 1) >> (3 * level)) + 1):
-                for f in range(rows.shape[1]):
-                    counters[offsets[level] + z, f] = 0.0
-        q = starts[k + 1] - 1
-        for p in range(starts[k + 1] - 1, starts[k] - 1, -1):
-            while q >= starts[k] and scores[p] < shifted[q]:
-                j = order[q]
-                a = weights[q]
-                t = np.int64(rank[q])
-                last = n_ranks[k] - 1
-                for level in range(levels):
-                    for z in range(t + 1, min(t | 7, last) + 1):
-                        for f in range(rows.shape[1]):
-                            counters[offsets[level] + z, f] += a * (rows[j, f] - mean[f])
-                    t >>= 3
-                    last >>= 3
-                q -= 1
-            i = order[p]
-            a = weights[p]
+        last = n_ranks[k] - 1
+        for t in range(1, last + 1):
             for f in range(rows.shape[1]):
-                out[i, f] = a * partners[p] * (rows[i, f] - mean[f])
-            t = np.int64(rank[p])
-            for level in range(levels):
+                counters[t, f] = 0.0
+        entering = starts[k + 1] - 1
+        leaving = entering
+        for i in range(starts[k + 1] - 1, starts[k] - 1, -1):
+            while True:
+                if entering >= starts[k] and scores[i] < upper[entering]:
+                    j = entering
+                    a = weights[j]
+                    entering -= 1
+                elif leaving >= starts[k] and scores[i] < lower[leaving]:
+                    j = leaving
+                    a = -weights[j]
+                    leaving -= 1
+                else:
+                    break
+                c = np.int64(rank[j]) + 1
+                while c <= last:
+                    for f in range(rows.shape[1]):
+                        counters[c, f] += a * rows[j, f]
+                    c += c & -c
+            for f in range(rows.shape[1]):
+                out[i, f] = weights[i] * partners[i] * rows[i, f]
+            c = np.int64(rank[i])
+            while c > 0:
                 for f in range(rows.shape[1]):
-                    out[i, f] -= 2.0 * a * counters[offsets[level] + t, f]
-                t >>= 3
+                    out[i, f] -= 2.0 * weights[i] * counters[c, f]
+                c &= c - 1
+
+
+@njit(error_model="numpy", no_cfunc_wrapper=True)
+def visit_pairs(
+    first: Ints, end: Ints, scores: Floats, shifted: Floats, values: Floats, lower: Floats, higher: Floats
+) -> None:
+    """The sums of ``partner_sums`` in both directions, pair by pair: the lower partners of i are first[i]..end[i]-1.
+
+    ``higher`` starts as zeros.
+    """
+    for i in range(scores.shape[0]):
+        s = scores[i]
+        a = values[0, i]
+        b = values[1, i]
+        x = 0.0
+        y = 0.0
+        for j in range(first[i], end[i]):
+            violated = 1.0 if s < shifted[j] else 0.0
+            x += violated * values[0, j]
+            y += violated * values[1, j]
+            higher[0, j] += violated * a
+            higher[1, j] += violated * b
+        lower[0, i] = x
+        lower[1, i] = y
+
+
+@njit(error_model="numpy", no_cfunc_wrapper=True)
+def visit_rows(
+    first: Ints,
+    end: Ints,
+    scores: Floats,
+    upper: Floats,
+    lower: Floats,
+    weights: Floats,
+    partners: Floats,
+    rows: Floats,
+    out: Floats,
+) -> None:
+    """The rows of ``curve_rows``, pair by pair."""
+    for i in range(scores.shape[0]):
+        for f in range(rows.shape[1]):
+            out[i, f] = weights[i] * partners[i] * rows[i, f]
+        for j in range(first[i], end[i]):
+            if scores[i] < upper[j] and scores[i] >= lower[j]:
+                a = 2.0 * weights[i] * weights[j]
+                for f in range(rows.shape[1]):
+                    out[i, f] -= a * rows[j, f]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from hullrank.data import pieces
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
-from hullrank.problem.charges import Charge
-from hullrank.problem.pair_sets import EPSILON, Floats, Ints, ListedPairs, PairsAt, Ramp, Smooth, row_products
+from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, PairsAt, row_products
 
 if TYPE_CHECKING:
-    from hullrank.problem.separated_pairs import SeparatedPairs
+    from hullrank.problem.pairs_at_scores import AtScores
 
-_BELOW = np.triu(np.ones((8, 8)), 1)
+FEW_PARTNERS = 24  # pairs per row up to which pairs are visited one by one in compiled loops
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,6 @@ class AllPairs:
         return self.rank.astype(np.int32)
 
     @cached_property
-    def tree(self) -> tuple[Ints, int]:
-        """Where the levels of the loops' tree of counters begin, and the number of counters."""
-        return _levels(int(self.n_ranks.max()))
-
-    @cached_property
     def n_pairs(self) -> int:
         """Number of pairs."""
         return int(pairs_per_query(self.rank, self.query, self.n_ranks, np.ones(len(self.rank), np.int64)).sum())
@@ -63,12 +57,15 @@ class AllPairs:
     def at(self, scores: Floats) -> PairsAt:
         """The pairs at given scores; the last ones are kept, since a grade asks for those that a search ended with."""
         if not self._last or not np.array_equal(self._last[0].given, scores):
+            from hullrank.problem.pairs_at_scores import AtScores, FewAtScores
+
             self._last.clear()  # before the next ones are made: they take as much memory as the rest of a fit
-            self._last.append(_SortedAt(self, scores))
+            few = self.n_pairs <= FEW_PARTNERS * len(self.rank)
+            self._last.append(FewAtScores(self, scores) if few else AtScores(self, scores))
         return self._last[0]
 
     @cached_property
-    def _last(self) -> list["_SortedAt"]:
+    def _last(self) -> list["AtScores"]:
         return []
 
     def sample(self, size: int, seed: int) -> tuple[Ints, "AllPairs"] | None:
@@ -108,13 +105,21 @@ class AllPairs:
         within = _group_square(X, mean, self.weights, first[self.query] + self.rank)
         return max(_group_square(X, mean, self.weights, self.query) - within, 0.0)
 
-    def mean_gram(self, X: Floats) -> Floats:
-        """The mean of (x_i - x_j)(x_i - x_j)' over the pairs: the matrix whose trace is ``mean_square``."""
-        first = np.cumsum(self.n_ranks) - self.n_ranks
-        of_query, of_rank = (_members(group, self.weights) for group in (self.query, first[self.query] + self.rank))
-        partners = of_query.sum(axis=1)[self.query] - of_rank.sum(axis=1)[first[self.query] + self.rank]
-        scaled, queries, ranks = X * np.sqrt(self.weights * partners)[:, None], of_query @ X, of_rank @ X
+    def mean_gram(self, X: Floats, mean: Floats) -> Floats:
+        """The mean of (x_i - x_j)(x_i - x_j)' over the pairs: the matrix whose trace is ``mean_square``.
+
+        ``mean`` is that of the rows; differences do not care, rounding errors do.
+        """
+        scaled = X - mean
+        partners, queries, ranks = self._group_sums(scaled)
+        scaled *= np.sqrt(self.weights * partners)[:, None]
         return scaled.T @ scaled - queries.T @ queries + ranks.T @ ranks
+
+    def _group_sums(self, X: Any) -> tuple[Floats, Any, Any]:
+        """The weight of every row's partners, and the sums of a x over every query and over its rows of every rank."""
+        rank = (np.cumsum(self.n_ranks) - self.n_ranks)[self.query] + self.rank  # counted through all queries
+        partners = np.bincount(self.query, self.weights)[self.query] - np.bincount(rank, self.weights)[rank]
+        return partners, _members(self.query, self.weights) @ X, _members(rank, self.weights) @ X
 
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
@@ -150,7 +155,7 @@ class AllPairs:
 
 def _members(group: Ints, weights: Floats) -> Any:
     """The matrix that adds up rows by their group, each by its weight."""
-    return sp.csr_array((weights, (group, np.arange(len(group)))))
+    return sp.csc_array((weights, group, np.arange(len(group) + 1)), shape=(int(group.max()) + 1, len(group)))
 
 
 def _group_square(X: Any, mean: Floats, weights: Floats, group: Ints) -> float:
@@ -199,193 +204,15 @@ def comparable(
     With ``equal_queries`` the pairs of every query have the same total weight.
     """
     rows = np.flatnonzero(weights > 0)
-    while len(rows):
-        codes = unique_inverse(query[rows])[1]
-        pairs = AllPairs(ranks_within(targets[rows], codes), codes, weights[rows])
-        has_pair = pairs.n_ranks > 1
-        if has_pair.all():
-            totals = pairs_per_query(pairs.rank, codes, pairs.n_ranks, pairs.weights)
-            scale = np.sqrt(totals[codes] * len(totals) if equal_queries else totals.sum())
-            return rows, AllPairs(pairs.rank, codes, pairs.weights / scale)
-        rows = rows[has_pair[codes]]
-    return rows, None
-
-
-class _SortedAt:
-    def __init__(self, pairs: AllPairs, scores: Floats):
-        self.pairs, self.given = pairs, scores
-        self.order, self.scores = _sorted(scores, pairs)
-        self.range = float(scores.max() - scores.min())
-        self.rank = pairs.small_rank[self.order]
-        self.weights = pairs.weights[self.order]
-        self.sums: dict[float, _Sums] = {}  # by margin, the last two: see ``_squared``
-        sizes = pairs.sizes
-        means = np.add.reduceat(self.scores, pairs.starts[:-1]) / sizes
-        # differences do not care about a shift, rounding errors do
-        self.centred = self.scores - (np.repeat(means, sizes) if len(sizes) > 1 else means)
-
-    def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
-        lower, higher = self._partner_sums(margin, self.centred)
-        slack = lower[1] + lower[0] * (margin - self.centred)
-        return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
-
-    def ramp(self, low: float, high: float) -> Ramp:
-        upper, coef, _ = self._squared(high)
-        reach = 1 + float(np.abs(self.centred).max())
-        noise = (4 + len(coef) ** 0.5 / 4) * EPSILON * reach * upper.weight
-        if low == -np.inf:
-            return Ramp(upper.square, self._unsorted(coef), upper.weight, 0.0, noise)
-        lower, less, _ = self._squared(low)
-        inside, spread = _window(lower, upper, high - low, reach)
-        return Ramp(upper.square - lower.square, self._unsorted(coef - less), inside, spread, noise)
-
-    def _squared(self, margin: float) -> "_Sums":
-        """Sums over the pairs with z = margin - d > 0.
-
-        By sample h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
-        """
-        if margin not in self.sums:
-            if len(self.sums) == 2:
-                self.sums.clear()
-            lower, higher = self._partner_sums(margin, self.centred)
-            partners = lower[0] + higher[0]
-            below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
-            weight, total = float(self.weights @ lower[0]), float(below.sum())
-            del lower
-            coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
-            moments = _Moments(weight, total, margin * total + float(self.centred @ coef))
-            self.sums[margin] = _Sums(moments, coef, partners)
-        return self.sums[margin]
-
-    def laplacian(self, low: float, high: float, v: Floats) -> Floats:
-        v = v[self.order]
-        product = self._laplacian(high, v)
-        if low > -np.inf:
-            product -= self._laplacian(low, v)
-        return self._unsorted(product)
-
-    def _laplacian(self, margin: float, v: Floats) -> Floats:
-        lower, higher = self._partner_sums(margin, v)
-        lower += higher
-        return self.weights * (v * lower[0] - lower[1])
-
-    def smooth(self, charge: Charge) -> Smooth:
-        return self._separated.smooth(charge)
-
-    def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
-        return self._separated.laplacian(charge, v)
-
-    def smooth_gram(self, charge: Charge, X: Any) -> Floats:
-        return self._separated.gram(charge, X)
-
-    @cached_property
-    def _separated(self) -> "SeparatedPairs":
-        from hullrank.problem.separated_pairs import SeparatedPairs
-
-        return SeparatedPairs(self.pairs, self._unsorted(self.centred))
-
-    def gram(self, low: float, high: float, X: Any) -> Floats:
-        """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows.
-
-        Differences do not care about the mean of the rows, rounding errors do: it is taken out of both factors.
-        """
-        rows = X.toarray() if sp.issparse(X) else X
-        ones = np.ones(len(rows))
-        mean = ones @ rows / len(rows)
-        found = np.zeros((rows.shape[1], rows.shape[1]))
-        for margin, sign in ((high, 1.0), (low, -1.0)) if low > -np.inf else ((high, 1.0),):
-            if margin > self.range:
-                found += sign * self.pairs.mean_gram(rows - mean)
-            elif margin > -self.range:
-                curved = self._curved(margin, rows, mean)
-                found += sign * (rows.T @ curved - np.outer(mean, ones @ curved))
-        return (found + found.T) / 2
-
-    def _curved(self, margin: float, rows: Floats, mean: Floats) -> Floats:
-        """D X - 2 A G of the pairs with d < margin, X being ``rows`` less their mean."""
-        from hullrank.problem._pair_loops import curve_rows
-
-        partners = self._squared(margin).partners
-        offsets, size = self.pairs.tree
-        counters, curved = np.empty((size, rows.shape[1])), np.empty(rows.shape)
-        ordered = self.scores, self.scores + margin, self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights
-        curve_rows(*ordered, partners, self.order, rows, mean, offsets, counters, curved)
-        return curved
-
-    def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
-        """Sums of a and a v over the lower partners of every sample, and over its higher partners, with d < margin."""
-        from hullrank.problem._pair_loops import partner_sums
-
-        values = np.empty((2, len(v)))
-        values[0] = self.weights
-        np.multiply(self.weights, v, out=values[1])
-        lower, higher = np.empty_like(values), np.empty_like(values)
-        offsets, size = self.pairs.tree
-        counters = np.empty((2, size))
-        shifted = self.scores + margin
-        sorted_pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, values, _BELOW, offsets, counters
-        partner_sums(1, self.scores, shifted, *sorted_pairs, higher)
-        partner_sums(-1, shifted, self.scores, *sorted_pairs, lower)
-        return lower, higher
-
-    def _unsorted(self, values: Floats) -> Floats:
-        out = np.empty_like(values)
-        out[self.order] = values
-        return out
-
-
-class _Moments(NamedTuple):
-    """Sums of omega, omega z and omega z^2 over the pairs inside a margin."""
-
-    weight: float
-    total: float
-    square: float
-
-
-class _Sums(NamedTuple):
-    """The same with sums of omega z by sample, and the weight of each sample's partners inside the margin."""
-
-    moments: _Moments
-    coef: Floats
-    partners: Floats
-
-
-def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tuple[float, float]:
-    """Sums of omega and of omega a (1 - a), a = z / width, over the pairs with 0 < z <= width, z = high - d.
-
-    The second is a difference of sums of scores up to ``reach``: their rounding errors are added, so that it stays an
-    upper bound.
-    """
-    inside = max(upper.weight - lower.weight, 0.0)
-    first = upper.total - lower.total - width * lower.weight
-    second = upper.square - lower.square - 2 * width * lower.total - width**2 * lower.weight
-    steps = reach / width
-    rounding = 1e-14 * upper.weight * steps * steps
-    return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
-
-
-def _sorted(scores: Floats, pairs: AllPairs) -> tuple[Ints, Floats]:
-    """The rows by query, then by ascending score, and their scores in that order."""
-    from hullrank.problem._pair_loops import sort_scores
-
-    low, high = float(scores.min()), float(scores.max())
-    m, steps = len(scores), np.exp2(33) - 1
-    if 0 < high - low < np.inf:
-        words = (((scores - low) * (steps / (high - low))).astype(np.int64) << 31) + np.arange(m)
-        order, found = np.empty(m, dtype=np.int64), np.empty(m)
-        other, counts = np.empty_like(words), np.empty(2048, dtype=np.int64)
-        if sort_scores(words, other, counts, pairs.query, pairs.starts[:-1].copy(), scores, order, found):
-            return order, found
-    order = np.lexsort((scores, pairs.query))
-    return order, scores[order]
-
-
-def _levels(n_ranks: int) -> tuple[Ints, int]:
-    """First counter of every level of the tree over ``n_ranks`` ranks, and the number of counters."""
-    sizes = []
-    last = n_ranks - 1
-    while True:
-        sizes.append((last | 7) + 1)
-        if last < 8:
-            return np.cumsum([0, *sizes[:-1]]), sum(sizes)
-        last >>= 3
+    query = unique_inverse(query[rows])[1]
+    pairs = AllPairs(ranks_within(targets[rows], query), query, weights[rows])
+    has_pair = pairs.n_ranks > 1
+    if not has_pair.all():
+        kept = np.flatnonzero(has_pair[query])
+        rows = rows[kept]
+        pairs = AllPairs(pairs.rank[kept], unique_inverse(query[kept])[1], pairs.weights[kept])
+    if not len(rows):
+        return rows, None
+    totals = pairs_per_query(pairs.rank, pairs.query, pairs.n_ranks, pairs.weights)
+    scale = np.sqrt(totals[pairs.query] * len(totals) if equal_queries else totals.sum())
+    return rows, AllPairs(pairs.rank, pairs.query, pairs.weights / scale)

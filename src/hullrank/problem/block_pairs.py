@@ -21,13 +21,12 @@ from hullrank.problem.block_rows import BlockRows, Sums
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import Penalty
-from hullrank.problem.pair_moments import MomentTables, moments
+from hullrank.problem.pair_moments import MomentTables, Nodes, moments
 from hullrank.problem.pair_sets import Pairs
 from hullrank.problem.pair_statement import PairStatement, Window
 from hullrank.problem.pair_tables import Binned, Partners, PartnerTables, tallies
 from hullrank.problem.pairs import listed_if_few
 from hullrank.problem.rows import ArrayRows
-from hullrank.problem.separated_pairs import Nodes
 from hullrank.problem.statement import Grade, Point
 
 Floats = NDArray[np.float64]

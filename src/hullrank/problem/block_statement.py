@@ -20,6 +20,7 @@ from hullrank.problem.settled_dual import SettledDual
 from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
+ENOUGH = 5000  # rows that tell how long the longest ones are
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,15 @@ class BlockStatement:
     @cached_property
     def frame(self) -> Frame:
         """What the passes have to know."""
-        return Frame(self.problem, self.samples.n_classes, self.mean, self.spread)
+        return Frame(self.problem, self.samples.n_classes, self.mean, self.spread, self._longest)
+
+    @property
+    def _longest(self) -> float:
+        """The largest distance of some drawn samples from the mean, in units of the usual one."""
+        if self.mean is None or self.spread == 0.0:
+            return 1.0
+        apart = self.samples.X[:: -(-len(self.samples.codes) // ENOUGH)] - self.mean
+        return max(float(np.sqrt(np.einsum("ij,ij->i", apart, apart).max(initial=0.0))) / self.spread, 1.0)
 
     def scores(self, point: Point) -> Floats:
         """The scores of the drawn samples."""

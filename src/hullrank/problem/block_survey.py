@@ -25,13 +25,14 @@ class Frame:
     """What a task has to know of the problem besides the point: small, and the same in every pass.
 
     ``mean`` is subtracted from the rows (None: 0), which changes no product but keeps its digits; ``spread`` is rms|x|
-    about it.
+    about it, and ``longest`` about the largest |x| in units of it.
     """
 
     problem: IntervalProblem
     n_classes: int
     mean: Floats | None = None
     spread: float = 1.0
+    longest: float = 1.0
 
     @cached_property
     def bundle_order(self) -> NDArray[np.intp]:
@@ -85,7 +86,7 @@ class Survey:
     """Sums over all rows at a point: see ``survey_rows`` for those by group.
 
     ``charge`` and by how much it ``rise``s if rounding moves all scores; least and largest score; ``pull`` = sum of
-    sign * alpha * x, by group the sums of alpha (``totals``), of d (``weight``), of the conjugates and of d * v, of
+    sign * alpha * x, by group the sums of alpha (``totals``), of d (``weight``), of alpha * v (``paid``), of d * v, of
     alpha x (``pull_rows``, squared hinge only) and d x (``weight_rows``), H = sum of d x x'; the rows ``near`` a kink
     and their number.
     """
@@ -101,7 +102,7 @@ class Survey:
     pull: Floats
     totals: Floats
     weight: Floats
-    conjugate: Floats
+    paid: Floats
     slope: Floats
     pull_rows: Any = 0.0
     weight_rows: Any = 0.0
@@ -126,7 +127,7 @@ def survey(rows: BlockRows, frame: Frame, point: Point, window: Window) -> Surve
     least, largest = float(ranges[:, 0].min(initial=np.inf)), float(ranges[:, 1].max(initial=-np.inf))
     digits = frame_digits(frame, point, max(abs(least), abs(largest)))
     return Survey(point, window, digits=digits, least=least, largest=largest, totals=by_group[0], weight=by_group[1],
-                  conjugate=by_group[2], slope=by_group[3], **sums)  # fmt: skip
+                  paid=by_group[2], slope=by_group[3], **sums)  # fmt: skip
 
 
 def frame_digits(frame: Frame, point: Point, size: float) -> float:
@@ -179,43 +180,50 @@ def _survey_piece(
 
     problem = frame.problem
     first, bundles, slots = frame.bundles_by_class
-    m = len(block.codes)
-    X = block.X if sp.issparse(block.X) else np.ascontiguousarray(block.X, dtype=np.float64)
+    m, sparse = len(block.codes), sp.issparse(block.X)
+    X = block.X if sparse else np.ascontiguousarray(block.X, dtype=np.float64)
     s = np.asarray(X @ point.coef).ravel()
     size = float(np.abs(s).max(initial=0.0))
-    per_sample, cross, near = np.empty((2, m)), np.zeros((2, m, slots)), np.zeros((m, slots), dtype=np.bool_)
-    groups = np.stack([problem.sign, problem.offsets(point.thresholds)])
-    charge, rise = _block_loops.survey_rows(
-        block.codes, block.weights, s, first, bundles, groups, problem.charge.code, problem.cost, window.width,
-        not window.fetch, frame_digits(frame, point, size), per_sample, cross, near, sums["per_group"],
-    )  # fmt: skip
+    groups, growth = _growth(problem, point.thresholds, s, size)
     rows = frame.rows(X)
+    per_sample, near = np.empty((2, m)), np.empty((2, m * slots), dtype=np.int64)
+    cross = np.zeros((2, m if sparse else 0, slots))  # classes may have fewer slots than these
+    charge, rise, n_near = _block_loops.survey_rows(
+        rows.X[:0].toarray() if sparse else rows.X, np.zeros(rows.n_features) if rows.mean is None else rows.mean,
+        (frame.spread or 1.0, frame.longest), block.codes, block.weights, s, growth, first, bundles, groups,
+        problem.charge.code, problem.cost, window.width, not window.fetch, frame_digits(frame, point, size), lines,
+        per_sample, cross, near, sums["per_group"], group_rows,
+    )  # fmt: skip
     sums["charge"] += charge
     sums["rise"] += rise
+    sums["n_near"] += n_near
     sums["range"].append((float(s.min()), float(s.max())))
     sums["pull"] += rows.adjoint(per_sample[0])
-    sums["n_near"] += int(np.count_nonzero(near))
-    if len(lines):
+    if sparse:
         _add_group_rows(rows.X, block.codes, frame, cross, lines, group_rows)
     if H is not None:
         H += rows.gram(per_sample[1])
-    if window.fetch and window.model:
-        sample, slot = np.nonzero(near)
-        if len(sample):
-            bundle = frame.bundle_order[first[block.codes[sample]] + slot]
-            sums["near"].append(Near(bundle, X[sample], problem.cost * block.weights[sample], low + sample))
+    if window.fetch and window.model and n_near:
+        sample, bundle = near[:, :n_near]
+        number = frame.bundle_order[bundle]
+        sums["near"].append(Near(number, X[sample], problem.cost * block.weights[sample], low + sample))
+
+
+def _growth(problem: IntervalProblem, theta: Floats, s: Floats, size: float) -> tuple[Floats, Floats]:
+    """(sign, offset, exp(offset)) of the groups, and exp(s) where a logistic charge can be had from these products."""
+    from hullrank.problem._block_loops import STEEP
+
+    offsets = problem.offsets(theta)
+    if problem.charge is not Charge.LOGISTIC or not size + np.abs(offsets).max(initial=0.0) < STEEP / 2:
+        return np.stack([problem.sign, offsets, offsets]), np.empty(0)
+    return np.stack([problem.sign, offsets, np.exp(offsets)]), np.exp(s)
 
 
 def _add_group_rows(
     X: Any, codes: NDArray[np.intp], frame: Frame, cross: Floats, lines: NDArray[np.int64], sums: Floats
 ) -> None:
-    """Sums of rows by the group that pays for their slack."""
-    from hullrank.problem import _block_loops
-
+    """Sums of sparse rows by the group that pays for their slack."""
     first, bundles, _ = frame.bundles_by_class
-    if not sp.issparse(X):
-        _block_loops.add_group_rows(X, codes, first, bundles, cross, lines, sums)
-        return
     for k, line in enumerate(lines):
         sample, slot = np.nonzero(cross[line])
         value = cross[line, sample, slot]

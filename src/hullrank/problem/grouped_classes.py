@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
+from hullrank.exceptions import LabelError
 from hullrank.order import OrderGraph
 from hullrank.problem.intervals import IntervalProblem
 
@@ -30,6 +31,16 @@ class GroupedClasses:
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.labels)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of classes that every group has."""
+        return np.bincount(self.group, minlength=self.n_groups).tolist()
+
+    @property
+    def is_followed(self) -> NDArray[np.bool_]:
+        """Whether the next cell, a higher class, is of the same group."""
+        return np.append(self.group[1:] == self.group[:-1], False)
 
     def classes_of(self, group: int) -> NDArray[np.intp]:
         """Codes of the classes that a group has, ascending."""
@@ -52,6 +63,13 @@ class GroupedClasses:
         return (int(totals @ totals) - int(sizes @ sizes)) // 2
 
 
+def balanced(samples: Samples) -> Samples:
+    """The same samples with weights by which every class, or every cell, weighs the same."""
+    totals = np.bincount(samples.codes, samples.weights, samples.n_classes)
+    factors = totals.sum() / samples.n_classes / totals
+    return replace(samples, weights=samples.weights * factors[samples.codes])
+
+
 def split_by_group(samples: Samples, groups: NDArray[np.intp], labels: NDArray[Any]) -> tuple[GroupedClasses, Samples]:
     """The cells that have a sample, and the samples with the codes of their cells."""
     numbers, codes = np.unique(groups * samples.n_classes + samples.codes, return_inverse=True)
@@ -71,6 +89,8 @@ def order_among(order: OrderGraph, present: NDArray[np.intp]) -> OrderGraph:
 def side_by_side(problems: Sequence[IntervalProblem | None], sizes: Sequence[int]) -> IntervalProblem:
     """Problems with the same charge and penalty as one; ``sizes`` are their numbers of classes, None has no rows."""
     stated = [problem for problem in problems if problem is not None]
+    if not stated:
+        raise LabelError("no group has two classes to compare; pass fewer groups, or none")
     first_class = np.cumsum([0, *sizes])[:-1]
     parts: dict[str, list[Any]] = {name: [] for name in _PER_ROW}
     thresholds = groups = 0

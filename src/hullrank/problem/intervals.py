@@ -23,7 +23,7 @@ With the L1 penalty the quadratic term gives way to |X'(sign alpha)|_inf <= 1, w
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache, wraps
 from typing import Any, TypeVar
@@ -274,12 +274,7 @@ def fixed_margin_problem(
     if thresholds == "all":
         j, k = np.divmod(np.arange((n_classes - 1) * n_classes), n_classes)
         return _problem(k, np.where(k > j, 1.0, -1.0), j, charge.margin, C, charge)
-    return _chain_problem(n_classes, charge.margin, C, charge)
-
-
-def nu_row_weight(per_class: NDArray[Any]) -> float:
-    """N of the nu margin: the weight of all rows, one for each side on which a class has a neighbour."""
-    return float(2 * per_class.sum() - per_class[0] - per_class[-1])
+    return chain_problem(n_classes, charge.margin, C, charge)
 
 
 @_once
@@ -288,15 +283,14 @@ def nu_margin_problem(n_classes: int, nu: float, row_weight: float) -> IntervalP
 
     ``row_weight`` is N, the total weight of the rows; thresholds are ordered.
     """
-    problem = _chain_problem(n_classes, 0.0, 1.0 / row_weight, Charge.HINGE)
-    rho = n_classes - 1
-    return _problem(
-        problem.group_class,
-        problem.sign,
-        problem.threshold,
-        0.0,
-        problem.cost,
-        Charge.HINGE,
+    return with_margin(chain_problem(n_classes, 0.0, 1.0 / row_weight, Charge.HINGE), nu)
+
+
+def with_margin(problem: IntervalProblem, nu: float) -> IntervalProblem:
+    """A problem without a margin, with one margin rho >= 0 for all its rows, for which -nu is charged."""
+    rho = problem.n_thresholds
+    return replace(
+        problem,
         up=np.append(problem.up, rho),
         low=np.append(problem.low, -1),
         gap=np.append(problem.gap, 0.0),
@@ -328,7 +322,8 @@ def sum_of_margins_problem(n_classes: int, C: float) -> IntervalProblem:
     )
 
 
-def _chain_problem(n_classes: int, offset: float, C: float, charge: Charge) -> IntervalProblem:
+def chain_problem(n_classes: int, offset: float, C: float, charge: Charge) -> IntervalProblem:
+    """Ordered thresholds between neighbouring classes, whose rows keep ``offset`` away from them."""
     group, threshold = np.arange(2 * (n_classes - 1)), np.arange(n_classes - 1)
     return _problem(
         (group + 1) // 2,

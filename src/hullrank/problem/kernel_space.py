@@ -42,6 +42,15 @@ class KernelSpace:
         """Whether the problem is linear in ``coordinates`` rather than solved by kernel values."""
         return self.coefficient_norm or self.rank is not None
 
+    def in_order(self, rows: NDArray[np.intp]) -> Gram:
+        """The kernel matrix for a solver, samples in the given order; kept, since the problems of a path share it."""
+        kept: tuple[Any, Gram] | None = vars(self).get("_ordered")
+        if kept is None or kept[0] is not rows:
+            if self.gram.values is None:
+                self.gram.blocks(np.float64)  # prepared once, for the solver and for the grade
+            kept = vars(self)["_ordered"] = rows, self.gram.take(rows, compiled=True)
+        return kept[1]
+
     @cached_property
     def factor(self) -> KernelFactor:
         """K = L L' (+ a remainder where the rank is limited)."""
@@ -57,9 +66,7 @@ class KernelSpace:
         """Rows in which the score is linear: those of K (coefficient norm), else those of L."""
         if not self.coefficient_norm:
             return self.factor.L
-        K = np.empty((len(self.gram), len(self.gram)))
-        self.gram.blocks(np.float64).fill(None, K)
-        return K
+        return self.gram.whole()
 
     def coefficients(self, w: Floats) -> Floats:
         """The kernel coefficients of the function with the given weights on the coordinates."""

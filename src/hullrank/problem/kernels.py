@@ -5,6 +5,7 @@ poly       (gamma x.y + coef0)^degree     laplacian  exp(-gamma |x - y|_1)
 sigmoid    tanh(gamma x.y + coef0)        callable   whatever it returns for (X, Y), checked
 """
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
-from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import safe_sparse_dot
 
 from hullrank.exceptions import KernelError
@@ -22,7 +22,9 @@ Array = NDArray[Any]
 Kernel = str | Callable[[Any, Any], ArrayLike]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 _BLOCK_BYTES = 1 << 21
-_WIDE = 1e4  # exponent of rbf over the whole range of the data beyond which kernel values come from differences
+_TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
+_LEAST_BLOCKS = 8  # of rows, when half of a symmetric matrix is computed
+_WIDE = 1e4  # exponent of rbf over twice the largest distance from the mean beyond which values come from differences
 
 
 def resolve_gamma(gamma: float | str, X: Any, sample_weight: ArrayLike | None = None) -> float:
@@ -92,13 +94,33 @@ class KernelBlocks:
         self.compiled = compiled
         self.dtype = np.dtype(dtype)
         self.shape = X.shape[0], (X.shape[1] if kernel == "precomputed" else Y.shape[0])
-        self.by_distance = kernel == "laplacian" or (kernel == "rbf" and _is_wide(Y, gamma))
-        self._left, self._right = (X, Y) if self.by_distance else _factors(X, Y, kernel, gamma, self.dtype)
+        factors = None if kernel == "laplacian" else _factors(X, Y, kernel, gamma, self.dtype)
+        self.by_distance = factors is None
+        self._left, self._right = (X, Y) if factors is None else factors
+
+    @classmethod
+    def known(cls, values: Array, dtype: DTypeLike) -> "KernelBlocks":
+        """The rows of a matrix of kernel values that are known already, and finite."""
+        blocks = object.__new__(cls)
+        blocks.kernel, blocks.dtype, blocks.shape = "precomputed", np.dtype(dtype), values.shape
+        blocks.by_distance = blocks.compiled = False
+        blocks._left, blocks._right = values, None
+        return blocks
 
     def against(self, columns: Array) -> "KernelBlocks":
         """Values against some rows of Y."""
         right = self._right[:, columns] if self._products else self._right[columns]
         return self._with(shape=(self.shape[0], len(columns)), _right=right)
+
+    def from_column(self, first: int) -> "KernelBlocks":
+        """Values against the rows of Y from number ``first`` on."""
+        right = self._right[:, first:] if self._products else self._right[first:]
+        return self._with(shape=(self.shape[0], self.shape[1] - first), _right=right)
+
+    def take(self, samples: Array, *, compiled: bool) -> "KernelBlocks":
+        """Values between some samples, of blocks whose two sides are the same samples."""
+        part = self.against(samples)
+        return part._with(shape=(len(samples), len(samples)), _left=_rows_of(self._left, samples), compiled=compiled)
 
     def in_float32(self) -> "KernelBlocks":
         """The same values, in float32."""
@@ -152,8 +174,8 @@ class KernelBlocks:
 class Gram:
     """The kernel matrix of training samples, computed only where it is asked for.
 
-    It consists of X (or the matrix itself, for "precomputed") and the parameters of the kernel. For ``compiled`` see
-    ``KernelBlocks``.
+    It consists of X (or the matrix itself, for "precomputed") and the parameters of the kernel. ``table`` has all its
+    values in float64, where problems share them. For ``compiled`` see ``KernelBlocks``.
     """
 
     X: Any
@@ -162,14 +184,20 @@ class Gram:
     degree: int = 3
     coef0: float = 0.0
     compiled: bool = False
+    table: Array | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
+    @property
+    def values(self) -> Array | None:
+        """The whole matrix, if it is known."""
+        return self.X if self.kernel == "precomputed" else self.table
+
     def blocks(self, dtype: DTypeLike, columns: Array | None = None) -> KernelBlocks:
         """Values against the samples ``columns`` (None: all), any rows at a time."""
-        if self.kernel == "precomputed":
-            return KernelBlocks(self.X if columns is None else self.X[:, columns], None, self.kernel, dtype=dtype)
+        if self.values is not None:
+            return KernelBlocks.known(self.values if columns is None else self.values[:, columns], dtype)
         part = self._float64 if columns is None else self._float64.against(columns)
         return part.in_float32() if np.dtype(dtype) == np.float32 else part
 
@@ -181,15 +209,28 @@ class Gram:
 
     def square(self, samples: Array, out: Array) -> None:
         """Write the matrix of the given samples, in their order, into ``out``."""
-        if self.kernel == "precomputed":
-            out[...] = self.X[np.ix_(samples, samples)]
+        if self.values is not None:
+            self.values.take(samples, axis=1).take(samples, axis=0, out=out, mode="clip")
         else:
             self._float64.against(samples).fill(samples, out)
 
     def take(self, rows: Array, **changes: Any) -> "Gram":
-        """The matrix of the given samples, in their order; ``changes`` are other fields."""
-        X = self.X[np.ix_(rows, rows)] if self.kernel == "precomputed" else _rows_of(self.X, rows)
-        return replace(self, X=X, **changes)
+        """The matrix of the given samples, in their order; ``changes`` are other fields.
+
+        What was prepared for kernel values of all samples is taken over rather than prepared anew.
+        """
+        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
+            part = replace(self, **changes)
+        elif self.values is None:
+            part = replace(self, X=_rows_of(self.X, rows), **changes)
+        else:
+            values = self.values.take(rows, axis=0).take(rows, axis=1)
+            given = self.kernel == "precomputed"
+            X, table = (values, None) if given else (_rows_of(self.X, rows), values)
+            part = replace(self, X=X, table=table, **changes)
+        if "_float64" in vars(self):
+            vars(part)["_float64"] = self._float64.take(rows, compiled=part.compiled)
+        return part
 
     def hashes(self) -> NDArray[np.uint64]:
         """A number per sample that depends on its values alone, not on where it stands; as good as random."""
@@ -209,8 +250,8 @@ class Gram:
 
     def divided(self, by: float) -> "Gram":
         """The matrix divided by a positive number, without products that overflow where the quotient does not."""
-        if self.kernel == "precomputed":
-            return replace(self, X=self.X / by)
+        if self.values is not None:
+            return Gram(self.values / by, "precomputed")
         if self.kernel == "linear":
             return replace(self, X=self.X / np.sqrt(by))
         if self.kernel == "poly" and self.degree > 0:
@@ -227,8 +268,45 @@ class Gram:
         return kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
     def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
-        """``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients cost nothing."""
-        used, blocks = np.flatnonzero(coef), self.blocks(np.float64, rows)
+        """``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients cost nothing.
+
+        Of two values that are equal because the matrix is symmetric, one is computed: where most coefficients are not
+        zero, half of all.
+        """
+        values = self.values
+        if values is not None and values.dtype == np.float64 and 2 * np.count_nonzero(coef) > len(coef):
+            return np.asarray(coef @ (values if rows is None else values[:, rows]))
+        if rows is not None or not self._is_symmetric:
+            return self._columns_times(coef, rows)
+        used, idle = np.flatnonzero(coef), np.flatnonzero(coef == 0)
+        order, weights = np.concatenate([used, idle]), coef[used]
+        blocks, m, n = self._float64.against(order), len(order), len(used)
+        product = np.zeros(m)
+        step = min(max(16, n // _LEAST_BLOCKS), max(1, _BLOCK_BYTES // (8 * max(1, m))))
+        memory = np.empty(step * m)
+        for start in range(0, n, step):
+            end = min(start + step, n)
+            block = memory[: (end - start) * (m - start)].reshape(end - start, m - start)
+            blocks.from_column(start).fill(used[start:end], block)
+            product[start:] += weights[start:end] @ block
+            product[start:end] += block[:, end - start : n - start] @ weights[end:]
+        scores = np.empty_like(product)
+        scores[order] = product
+        return scores
+
+    @property
+    def _is_symmetric(self) -> bool:
+        """Whether kernel values come from products or distances of rows, so that (i, j) and (j, i) are equal."""
+        return self.values is None and not callable(self.kernel)
+
+    def whole(self) -> NDArray[np.float64]:
+        """All values, in float64."""
+        out = np.empty((len(self), len(self)))
+        self.blocks(np.float64).fill(None, out)
+        return out
+
+    def _columns_times(self, coef: Array, columns: Array | None) -> NDArray[np.float64]:
+        used, blocks = np.flatnonzero(coef), self.blocks(np.float64, columns)
         n = blocks.shape[1]
         product = np.zeros(n)
         step = max(1, _BLOCK_BYTES // (8 * max(1, n)))
@@ -269,15 +347,17 @@ def check_gram(gram: Any, n_samples: int | None = None) -> Array:
     if n_samples is not None and gram.shape[0] != n_samples:
         raise KernelError(f"the precomputed kernel has {gram.shape[0]} rows for {n_samples} samples")
     limit = 1e-6 * max(float(np.abs(gram).max(initial=0.0)), np.finfo(np.float64).tiny)
-    step = max(1, _BLOCK_BYTES // (8 * max(1, gram.shape[0])))
-    for start in range(0, gram.shape[0], step):
-        rows = slice(start, start + step)
-        skew = np.abs(gram[rows] - gram[:, rows].T)
+    starts = range(0, gram.shape[0], _TILE)
+    for i, j in itertools.combinations_with_replacement(starts, 2):
+        here, there = gram[i : i + _TILE, j : j + _TILE], gram[j : j + _TILE, i : i + _TILE].T
+        if np.array_equal(here, there):
+            continue
+        skew = np.abs(here - there)
         if skew.max(initial=0.0) > limit:
-            i, j = np.unravel_index(int(skew.argmax()), skew.shape)
+            row, column = np.unravel_index(int(skew.argmax()), skew.shape) + np.array([i, j])
             raise KernelError(
-                f"the precomputed kernel is not symmetric: entry ({start + i}, {j}) is {gram[start + i, j]:g} but "
-                f"({j}, {start + i}) is {gram[j, start + i]:g}; symmetrise it with (K + K.T) / 2"
+                f"the precomputed kernel is not symmetric: entry ({row}, {column}) is {gram[row, column]:g} but "
+                f"({column}, {row}) is {gram[column, row]:g}; symmetrise it with (K + K.T) / 2"
             )
     return gram
 
@@ -303,10 +383,11 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
     return float(stored @ (X.data - mean) ** 2) + max(0.0, 1.0 - float(stored.sum())) * mean * mean
 
 
-def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any]:
+def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any] | None:
     """What the blocks multiply, the right side by column: few rows at a time then run along memory.
 
-    For rbf one product of extended rows gives the exponent -gamma |x - y|^2; for poly and sigmoid gamma x.y.
+    For rbf one product of extended rows gives the exponent -gamma |x - y|^2; for poly and sigmoid gamma x.y. None where
+    exponents are so large that these products, which cancel, lose digits that differences of rows keep.
     """
     if kernel == "precomputed":
         return _checked(X, None, "the precomputed kernel", dtype), None
@@ -322,6 +403,8 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
         return left, sparse.hstack([right, np.ones_like(right_half), right_half], dtype=dtype).T.tocsr()
     centre = np.full(Y.shape[0], 1.0 / max(1, Y.shape[0])) @ Y
     right, right_half = _scaled_columns(Y, centre, root)
+    if not -4.0 * float(right_half.min(initial=0.0)) <= _WIDE:
+        return None
     left, left_half = (right, right_half) if X is Y else _scaled_columns(X, centre, root)
     rows, columns = np.empty((X.shape[0], X.shape[1] + 2), dtype), np.empty((X.shape[1] + 2, Y.shape[0]), dtype)
     rows[:, :-2], rows[:, -2], rows[:, -1] = left.T, left_half, 1.0
@@ -351,13 +434,6 @@ def _centrable(X: Any) -> Any:
     return X.toarray() if sparse.issparse(X) and 3 * X.nnz > X.shape[0] * X.shape[1] else X
 
 
-def _is_wide(Y: Any, gamma: float) -> bool:
-    """Whether exponents of rbf are so large that products of rows, which cancel, lose digits that differences keep."""
-    if sparse.issparse(Y):
-        return False
-    return gamma * float(np.square(np.ptp(Y, axis=0), dtype=np.float64).sum()) > _WIDE if len(Y) else False
-
-
 def _measure(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> None:
     """Exponents from distances between rows."""
     if kernel == "laplacian":
@@ -365,6 +441,8 @@ def _measure(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> 
 
         distances = manhattan_distances(left, right)
     else:
+        from scipy.spatial.distance import cdist  # loads rotations and constants too, which no other kernel needs
+
         distances = cdist(left.toarray() if sparse.issparse(left) else left, right, "sqeuclidean")
     np.multiply(distances, -gamma, out=block, casting="same_kind")
 

@@ -13,8 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize
-from scipy.special import ndtri
 
 from hullrank.exceptions import HullrankError
 
@@ -27,6 +25,7 @@ _LOW, _HIGH = np.log(1e-6), np.log(1e2)  # of gamma_j * variance_j
 
 def normal_scores(targets: NDArray[Any], query: NDArray[np.integer]) -> Floats:
     """Quantiles of the normal distribution at the targets' mid-ranks (within queries), with mean 0 and variance 1."""
+    from scipy.special import ndtri
     from scipy.stats import rankdata  # loads all of SciPy's statistics, which no prediction needs
 
     z = np.zeros(len(targets))
@@ -83,6 +82,8 @@ def column_gammas(X: Any, targets: NDArray[Any], query: NDArray[np.integer] | No
 
 def _fitted(X: Floats, z: Floats) -> Floats:
     """Gammas of standardised columns, from the start gamma_j = 1 / (2 n): that of "scale", halved."""
+    from scipy.optimize import minimize  # loads all of SciPy's optimisers, which no prediction needs
+
     n = X.shape[1]
 
     def negative(theta: Floats) -> tuple[float, Floats]:

@@ -201,7 +201,7 @@ class ArrayRows:
     def longest(self) -> float:
         """Largest distance of a row of X from their mean."""
         X, m = self.X, self.X.shape[0]
-        centre = np.ones(m) @ X / m
+        centre = np.asarray(np.ones(m) @ X).ravel() / m
         if sp.issparse(X):
             squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
         else:

@@ -48,7 +48,7 @@ class SettledDual:
         if np.any(np.abs(tau) >= 1.0):
             return float("inf")
         steeper = 1.0 if self.exact else 1 / (1 - np.abs(tau)) ** 2
-        return float(np.sum(self.conjugate + tau * self.slope + tau * tau * steeper * self.bend))
+        return float(np.sum(self.conjugate) + np.sum(tau * self.slope + tau * tau * steeper * self.bend))
 
 
 def settled_dual(problem: IntervalProblem, survey: Survey) -> SettledDual:
@@ -59,9 +59,10 @@ def settled_dual(problem: IntervalProblem, survey: Survey) -> SettledDual:
     if problem.charge is Charge.HINGE:
         return SettledDual(survey.totals, survey.pull, np.zeros(problem.n_groups))
     if problem.charge is Charge.SQUARED_HINGE:  # alpha = 2 cost v moves as a whole, its conjugate is cost v^2
-        squares = survey.conjugate
+        squares = survey.paid / 2
         return SettledDual(survey.totals, survey.pull, survey.totals, survey.pull_rows, squares, 2 * squares, squares)
     return SettledDual(
-        survey.totals, survey.pull, survey.weight, survey.weight_rows, survey.conjugate, survey.slope,
+        survey.totals, survey.pull, survey.weight, survey.weight_rows,
+        float(survey.paid.sum()) - survey.charge, survey.slope,
         survey.weight / 2, exact=False,
     )  # fmt: skip

@@ -29,6 +29,7 @@ def gather(
     sample_weight: Any = None,
     labels: Any = None,
     qid: Any = None,
+    groups: Any = None,
     numbers: Any = None,
     table: Any = None,
 ) -> dict[str, Any]:
@@ -43,17 +44,20 @@ def gather(
     numbers : what the rows are called, default=None: 1, 2, ...
     table : data frame of the same rows, whose cells are shown with every row, default=None: X
     qid : queries, within which pairs are counted (if the order is total), default=None
+    groups : groups of a model that was fitted with groups, within which pairs are counted, default=None
     """
     inside = unwrap(estimator)
     model = inside.model
-    placed = place_by(estimator, X, y, sample_weight=sample_weight)
+    placed = place_by(estimator, X, y, sample_weight=sample_weight, groups=groups)
     order = getattr(model, "order_", None)
     if order is None:
         order = OrderGraph.chain(placed.classes.tolist())
     grades = _names(placed.classes.tolist() if labels is None else list(labels))
     numbers = np.arange(1, len(placed.scores) + 1) if numbers is None else np.asarray(numbers)
-    given = {"sample_weight": sample_weight, "qid": qid if has_fit_parameter(model, "qid") else None}
-    training = holds_training_rows(model, inside.transform(X), y, **given)
+    given = {"qid": qid if has_fit_parameter(model, "qid") else None, "groups": groups}
+    training = holds_training_rows(model, inside.transform(X), y, sample_weight=sample_weight, **given)
+    within = None if qid is None and groups is None else "queries" if groups is None else "groups"
+    qid = qid if groups is None else groups
     qid = np.asarray(qid) if qid is not None and order.is_total else None
     shown = _shown(len(placed.scores))
     few = len(grades) <= _MOST_GRADES
@@ -65,7 +69,7 @@ def gather(
         "grades": grades if len(grades) <= _MOST_GRADES else [],
         "n_grades": len(grades),
         "pair_accuracy": _number(_pair_accuracy(y, placed, order, qid)),
-        "within_queries": qid is not None,
+        "within": within if qid is not None else None,
         "points": _points(placed, numbers, shown) if few else None,
         "trend": None if few else trend(placed, shown),
         "shown": {"row": numbers[shown].tolist(), **cells(X if table is None else table, names, shown)},

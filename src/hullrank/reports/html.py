@@ -88,7 +88,7 @@ def write_report(
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     title : str, default="Ranking report"
-    **options : ``names`` (of the weights), ``labels`` (of the classes), ``sample_weight``, ``qid``,
+    **options : ``names`` (of the weights), ``labels`` (of the classes), ``sample_weight``, ``qid``, ``groups``,
         ``numbers`` (of the rows), ``table`` (a data frame of the same rows, whose cells are shown at each)
     """
     page = render(gather(estimator, X, y, **options), title)

@@ -8,15 +8,15 @@ from hullrank.exceptions import HullrankError
 _SAME = 1e-6  # of the objective in the certificate
 
 
-def holds_training_rows(model: Any, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> bool | None:
+def holds_training_rows(model: Any, X: Any, y: Any, **given: Any) -> bool | None:
     """Whether a model's objective on these samples is the one of its certificate; None if it has no certificate.
 
-    The rows of the fit in another order pass as well, but for kernel models. Weights and queries must be those of the
-    fit.
+    The rows of the fit in another order pass as well, but for kernel models. Weights, queries and groups (``given``)
+    must be those of the fit.
     """
     if not (hasattr(model, "state") and hasattr(model, "candidate")):
         return None
-    given = {name: value for name, value in (("sample_weight", sample_weight), ("qid", qid)) if value is not None}
+    given = {name: value for name, value in given.items() if value is not None}
     claimed = model.certificate_
     try:
         statement = model.state(X, y, **given)

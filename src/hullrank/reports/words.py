@@ -17,7 +17,7 @@ def _placing(facts: dict[str, Any]) -> str:
         what = f"{len(grades)} grades, from “{grades[0]}” up to “{grades[-1]}”,"
     else:
         what = f"{len(grades)} partly ordered grades"
-    pairs = "pairs within queries" if facts["within_queries"] else "all pairs"
+    pairs = f"pairs within {facts['within']}" if facts["within"] else "all pairs"
     share = "" if facts["pair_accuracy"] is None else f" It ranks {facts['pair_accuracy']:.1%} of {pairs} right."
     return f"This {facts['model']} places {what} on one score line; {facts['rows']:,} rows are shown here.{share}"
 
@@ -27,7 +27,7 @@ def _whose(facts: dict[str, Any]) -> str:
         return ""
     if facts["training"]:
         return "These are the rows that it was fitted to, so the figures flatter it."
-    return "These are not the rows (with weights and queries) that it was fitted to."
+    return "These are not the rows (with weights, queries and groups) that it was fitted to."
 
 
 def _edges(facts: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 SMALLEST_SAMPLE = 2500
 GROWTH = 8
 CAUTION = 1.5  # windows are this many standard errors of the sampled scores wide
+HALF = 1.349  # standard deviations of a normal distribution that hold its middle half
 COLLAPSED = 1e-3  # spread of the scores, in units of the margin, below which all rows are near their kink
 
 
@@ -63,15 +64,20 @@ def _origin(scaled: ScaledProblem) -> Iterate:
 
 
 def settling_width(level: BlockStatement, iterate: Iterate) -> float:
-    """How far from its kink a row must be to be settled: the error of a sampled solution; infinite at a collapse.
+    """How far from its kink a usual row must be to be settled: the error of a sampled solution; infinite at a collapse.
 
-    The error is measured by the spread of the scores or the margin, whichever is larger (in scaled units).
+    The error is measured by the spread of the scores or the margin, whichever is larger (in scaled units). The spread
+    is that of the middle half of the scores: few far-off ones widen the windows of long rows only (``survey_rows``).
     """
-    spread = float(np.std(level.view.scores(iterate.w)))
-    problem, margin = level.problem, 1.0
+    scores = level.view.scores(iterate.w)
+    problem, margin, spread = level.problem, 1.0, float(np.std(scores))
     if problem.homogeneous:
         margin = abs(float(iterate.theta[-1])) if problem.has_rho else 0.0
     if spread <= COLLAPSED * max(margin, float(np.ptp(iterate.theta)) if problem.homogeneous else 0.0):
         return np.inf
+    if not problem.homogeneous:
+        quarters = len(scores) // 4, 3 * len(scores) // 4
+        low, high = np.partition(scores, quarters)[list(quarters)]
+        spread = min(spread, (high - low) / HALF)
     freedom = len(iterate.w) + len(iterate.theta)
     return CAUTION * float(np.sqrt(freedom / len(level.samples.codes))) * max(spread, margin)

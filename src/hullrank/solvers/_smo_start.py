@@ -95,4 +95,20 @@ def put_start(state: SmoState, start: Start, gram: Gram) -> None:
     state.order[:] = state.problem.cost * start.order_shares[state.problem.low >= 0]
     state.rho = start.rho
     state.scores[:] = gram.times(state.beta)
+    if not state.problem.homogeneous:
+        _stretch(state)
     state.refresh()
+
+
+def _stretch(state: SmoState) -> None:
+    """Multiply the multipliers by the number for which the dual objective is largest, within their boxes."""
+    gain = float(state.problem.offset @ state.group_sums() + state.problem.gap @ state.order_multipliers)
+    curvature = 2.0 * (gain - state.dual)
+    if gain <= 0.0 or curvature <= 0.0:
+        return
+    factor = gain / curvature
+    if is_hinge(state.problem):
+        factor = min(factor, 1.0 / max(float(state.shares().max()), 1e-300))
+    state.v *= factor
+    state.order *= factor
+    state.scores *= factor

@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 FEW_ROWS = 500  # of sparse rows: a matrix of all pairs of them is factored fast
 MANY_ROWS_A_CLASS = 20  # per order constraint, below which classes are small
 MOST_GROUP_SUMS = 50_000_000  # numbers in the sums of all groups' rows
+NEWTON = "semismooth Newton"
 _INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that nothing separates the classes
 
 
@@ -148,6 +149,12 @@ def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:
     return len(np.unique(pinned)) == scaled.problem.n_thresholds
 
 
+def takes_newton_steps(statement: IntervalStatement) -> bool:
+    """Whether the semismooth Newton method takes the statement, dense and of few columns."""
+    few = statement.size.n_features <= DENSE_LIMIT and not statement.is_sparse
+    return few and REGISTRY[NEWTON].refuses(statement) is None
+
+
 def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     size = statement.size
     if statement.problem.charge is Charge.SQUARED_HINGE and size.n_samples <= DENSE_LIMIT:
@@ -212,7 +219,7 @@ register(
         penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_block_limits,
     ),
     _linear(
-        "semismooth Newton", charges=(Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=solve_by_newton,
+        NEWTON, charges=(Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=solve_by_newton,
         penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False, limits=_newton_limits,
     ),
     _linear(

@@ -61,7 +61,7 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
     if isinstance(start, Point):
         start = start_from_solution(problem, samples, start.coef, start.thresholds, space.gram)
     result = solve_by_smo(
-        problem, statement.layout, space.gram.take(order, compiled=True),
+        problem, statement.layout, space.in_order(order),
         tol=options.tol, max_iter=options.max_iter, cache_size=options.cache_size, start=start, verbose=options.verbose,
     )  # fmt: skip
     coef, scores = np.empty(len(order)), np.empty(len(order))

@@ -10,10 +10,11 @@ whose last term falls with h^2 where pairs lie dense, and with h at a kink. The 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import lapack
 
 from hullrank._progress import tell
 from hullrank.problem.certificate import Status
@@ -25,6 +26,7 @@ from hullrank.solvers.pairs_vertex import vertex
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
 FEW_COLUMNS = 16  # below, a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
+SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
 PATIENCE = 15  # steps without progress
 MANY_STEPS = 3  # in one window: beyond, the next ones are followed carefully
@@ -48,18 +50,18 @@ class PairPoint:
     width: float
     evidence: Any = None
 
-    @property
+    @cached_property
     def distance(self) -> float:
         """The gradient's part of the gap."""
         return 0.5 * float(self.gradient @ self.gradient)
 
-    @property
+    @cached_property
     def gap(self) -> float:
         """Upper bound on P(w) minus the optimum."""
         length = float(np.linalg.norm(self.gradient)) + self.charge.noise
         return 0.5 * length * length + self.charge.complementarity
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The smoothed objective."""
         return 0.5 * float(self.w @ self.w) + self.charge.value
@@ -211,7 +213,8 @@ class PairSearch:
 
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
-        if len(gradient) > DENSE_COLUMNS:
+        square = 2 * len(gradient) > len(self.point.scores)
+        if len(gradient) > (SQUARE_COLUMNS if square else DENSE_COLUMNS):
             return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
         if self.factor is None or (self.is_stale and not self._products_pay):
             self.factor, self.is_stale = _cholesky(self._hessian(width, slope)), False
@@ -220,7 +223,8 @@ class PairSearch:
         return -self._solve(gradient)
 
     def _solve(self, r: Floats) -> Floats:
-        return cho_solve(self.factor, r, check_finite=False)
+        found: Floats = lapack.dpotrs(self.factor, r)[0]
+        return found
 
     @property
     def _products_pay(self) -> bool:
@@ -261,13 +265,13 @@ class PairSearch:
         return conjugate_gradients(product, -gradient, inverse, tol=RESIDUAL, max_iter=500)
 
 
-def _cholesky(H: Floats) -> Any:
+def _cholesky(H: Floats) -> Floats:
     """A factor of H, or, where rounding leaves it indefinite, of H with a slightly larger diagonal."""
-    ridge = 0.0
+    ridge, diagonal = 0.0, H.diagonal().copy()
     while True:
-        try:
-            return cho_factor(H + ridge * np.diag(H.diagonal()))
-        except np.linalg.LinAlgError:
-            ridge = max(100 * ridge, 1e-14)
-            if ridge > 1.0:
-                return cho_factor(np.diag(np.maximum(H.diagonal(), 1.0)))
+        factor, failed = lapack.dpotrf(H + ridge * np.diag(diagonal))
+        if not failed:
+            return np.asarray(factor)
+        ridge = max(100 * ridge, 1e-14)
+        if ridge > 1.0:
+            return np.diag(np.sqrt(np.maximum(diagonal, 1.0)))

@@ -60,6 +60,7 @@ def countries(rows):
     comma = (lambda x: f"{x:.2f}".replace(".", ","), lambda x: f"{x:.3f}".replace(".", ","))
     return {
         "clean.csv": text(rows, ",", *plain),
+        "padded.csv": text(rows, ", ", *plain),
         "german.csv": text(rows, ";", *german),
         "excel_sep.csv": text(rows, ";", *german, head="sep=;\r\n"),
         "french.csv": text(

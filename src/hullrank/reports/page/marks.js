@@ -52,6 +52,11 @@ function mix(code, n) {
 const colour = (code, n) => `rgb(${mix(code, n).join(",")})`;
 const inkOn = ([r, g, b]) => (0.299 * r + 0.587 * g + 0.114 * b > 125 ? "#111" : "#fff");
 const short = (text, most = 14) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+// Short names of all grades; numbered from the lowest where they would look alike.
+const shortNames = (names, most = 14) => {
+  const cut = names.map((name) => short(name, most));
+  return new Set(cut).size === cut.length ? cut : names.map((name, i) => short(`${i + 1}. ${name}`, most));
+};
 const digits = (value) => (value === null || value === undefined ? "∞" : Number(value).toPrecision(4));
 const jitter = (i) => (((i * 2654435761) >>> 0) / 2 ** 32 - 0.5) * 0.5;
 const widthFor = (node) => Math.min(Math.max(node.clientWidth - 24, 300), 960);

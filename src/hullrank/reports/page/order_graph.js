@@ -3,7 +3,7 @@
 function orderGraph(parent, facts) {
   const node = section(parent, "Order and pair accuracy", "order");
   put(node, "p", { class: "note" }, "From lower (left) to higher (right); on every edge the share of pairs " +
-    (facts.within_queries ? "within queries " : "") + "ranked right.");
+    (facts.within ? "within " + facts.within + " " : "") + "ranked right.");
   const n = facts.grades.length, X = 110, Y = 74;
   const spots = facts.places.map(([a, b]) => [a * X, -b * Y]);
   const curves = facts.edges.map(({ lo, hi }) => bend(spots[lo], spots[hi], lo, X * 1.7));
@@ -25,10 +25,11 @@ function orderGraph(parent, facts) {
     if (accuracy !== null) put(svg, "text", { class: "halo", x: curves[e].middle[0], y: curves[e].middle[1] + 4,
       "text-anchor": "middle" }, accuracy.toFixed(3));
   });
+  const names = shortNames(facts.grades);
   facts.grades.forEach((grade, c) => {
     const [a, b] = spots[c];
     put(svg, "rect", { x: a - 48, y: b - 15, width: 96, height: 30, rx: 8, fill: colour(c, n) });
-    const name = put(svg, "text", { x: a, y: b + 4, "text-anchor": "middle", style: `fill:${inkOn(mix(c, n))}` }, short(grade));
+    const name = put(svg, "text", { x: a, y: b + 4, "text-anchor": "middle", style: `fill:${inkOn(mix(c, n))}` }, names[c]);
     put(name, "title", {}, grade);
   });
 }

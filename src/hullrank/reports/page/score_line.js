@@ -9,7 +9,8 @@ function scoreLine(parent, facts, state) {
     : "Every dot is a row at its score; dashed lines are thresholds. Point at a dot, or focus the picture and use the " +
       "arrow keys; drag a threshold, or focus it and use the arrow keys, to see the confusion matrix change.");
   if (points.row.length < facts.rows) {
-    put(node, "p", { class: "note" }, `A random choice of ${points.row.length} of ${facts.rows} rows is shown and counted.`);
+    put(node, "p", { class: "note" },
+      `A random choice of ${points.row.length.toLocaleString("en")} of ${facts.rows.toLocaleString("en")} rows is shown and counted.`);
   }
   gradeChips(node, grades, state.shown, draw);
   const frame = lineFrame(node, facts, state.thresholds);
@@ -57,7 +58,7 @@ function gradeChips(node, grades, shown, draw) {
 // The sizes of the picture, and the way from scores and grades to its units and back.
 function lineFrame(node, facts, thresholds) {
   const n = facts.grades.length, width = widthFor(node), narrow = width < 500;
-  const row = 46, top = 26, left = narrow ? 74 : 120, right = 14, height = top + row * n + 40;
+  const row = 46, top = 26, left = narrow ? 90 : 120, right = 14, height = top + row * n + 40;
   const known = [...facts.points.score, ...(thresholds ?? [])];
   const low = Math.min(...known), high = Math.max(...known), room = (high - low || 1) * 0.05;
   const from = low - room, to = high + room, inner = width - left - right;
@@ -74,8 +75,9 @@ function lineAxes(node, facts, frame) {
   const { grades, intervals } = facts, n = grades.length;
   const svg = put(node, "svg", { viewBox: `0 0 ${W} ${H}`, class: "plot", tabindex: "0", role: "application",
     "aria-label": "Score line: arrow keys walk through the rows from low to high scores" });
+  const names = shortNames(grades, narrow ? 10 : 14);
   grades.forEach((grade, c) => {
-    const name = put(svg, "text", { x: LEFT - 10, y: y(c) + 4, "text-anchor": "end" }, short(grade, narrow ? 10 : 14));
+    const name = put(svg, "text", { x: LEFT - 10, y: y(c) + 4, "text-anchor": "end" }, names[c]);
     put(name, "title", {}, grade);
     put(svg, "line", { class: "axis", x1: LEFT, x2: W - RIGHT, y1: y(c) + ROW / 2, y2: y(c) + ROW / 2 });
     if (intervals === null) return;

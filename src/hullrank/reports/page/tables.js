@@ -5,7 +5,7 @@ function worstPairs(parent, facts) {
   if (!facts.pairs.length) { put(node, "p", {}, "Every pair is ranked right."); return; }
   const grade = facts.trend === null ? "grade" : "target";
   put(node, "p", { class: "note" }, `The row of the lower ${grade} scores above the row of the higher ${grade} ` +
-    (facts.within_queries ? "(of the same query) " : "") + "by the excess.");
+    (facts.within ? "(within " + facts.within + ") " : "") + "by the excess.");
   const rows = facts.pairs.map(({ lower, higher, excess }) => [`${lower.row} (${lower.grade})`, `${higher.row} (${higher.grade})`,
     digits(lower.score), digits(higher.score), digits(excess)]);
   table(node, [`lower row (${grade})`, `higher row (${grade})`, "lower scores", "higher scores", "excess"], rows, 2);

@@ -63,11 +63,12 @@ function confusion(parent, grades) {
   put(grid, "caption", { class: "note" }, "rows: true grade, columns: grade by the thresholds");
   const head = put(put(grid, "thead"), "tr");
   put(head, "td");
-  grades.forEach((grade) => put(head, "th", { scope: "col" }, short(grade)));
+  const names = shortNames(grades);
+  names.forEach((name) => put(head, "th", { scope: "col" }, name));
   const body = put(grid, "tbody");
-  const cells = grades.map((grade) => {
+  const cells = names.map((name) => {
     const line = put(body, "tr");
-    put(line, "th", { scope: "row" }, short(grade));
+    put(line, "th", { scope: "row" }, name);
     return grades.map(() => put(line, "td"));
   });
   return (points, guess, shown) => {

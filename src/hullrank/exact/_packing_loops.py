@@ -1,0 +1,313 @@
+"""Sets of pairs that no direction wins together, sought and checked in compiled loops.
+
+If sum_k l_k D_k = 0 with all l_k > 0, no w has D_k.w > 0 for every k. A set is sought around one pair u: -u as a
+positive combination of other pairs, by the active-set method for non-negative least squares (Lawson and Hanson 1974).
+The combination lives in ``rows`` (its pairs), ``gram`` (their inner products, then the Cholesky factor) and ``numbers``
+= [multipliers, their next values, inner products with -u].
+"""
+
+from typing import Any
+
+import numpy as np
+
+from hullrank._jit import njit
+
+Array = Any
+
+_CLEAR = 1e-12
+"""By how much multipliers must exceed the rounding of their equations, relative to the largest and the condition."""
+
+
+@njit(fastmath=True, error_model="numpy")
+def _slopes(pool: Array, at: int, n: int, residual: Array, out: Array) -> None:
+    """Inner products of n columns of the pool with the residual."""
+    for q in range(n):
+        out[q] = 0.0
+    for j in range(pool.shape[0]):
+        x = pool[j, at : at + n]
+        r = residual[j]
+        for q in range(n):
+            out[q] += x[q] * r
+
+
+@njit(error_model="numpy")
+def _solve(gram: Array, numbers: Array, k: int) -> bool:
+    """Least-squares multipliers of k pairs, by Cholesky; False if their inner products are singular."""
+    below = gram.shape[1]  # rows of the factor follow those of the inner products
+    for i in range(k):
+        for j in range(i + 1):
+            entry = gram[i, j]
+            for m in range(j):
+                entry -= gram[below + i, m] * gram[below + j, m]
+            if i == j and entry <= 1e-14:
+                return False
+            gram[below + i, j] = np.sqrt(entry) if i == j else entry / gram[below + j, j]
+    for i in range(k):
+        entry = numbers[2, i]
+        for m in range(i):
+            entry -= gram[below + i, m] * numbers[1, m]
+        numbers[1, i] = entry / gram[below + i, i]
+    for back in range(k):
+        i = k - 1 - back
+        entry = numbers[1, i]
+        for m in range(i + 1, k):
+            entry -= gram[below + m, i] * numbers[1, m]
+        numbers[1, i] = entry / gram[below + i, i]
+    return True
+
+
+@njit(error_model="numpy")
+def _enter(rows: Array, gram: Array, numbers: Array, k: int, pair: Array, target: Array) -> None:
+    """A new pair in place k, with multiplier 0."""
+    numbers[0, k] = 0.0
+    numbers[2, k] = 0.0
+    for j in range(pair.size):
+        rows[k, j] = pair[j]
+        numbers[2, k] -= pair[j] * target[j]
+    for i in range(k + 1):
+        product = 0.0
+        for j in range(pair.size):
+            product += rows[i, j] * pair[j]
+        gram[i, k] = product
+        gram[k, i] = product
+
+
+@njit(error_model="numpy")
+def _balance(rows: Array, gram: Array, numbers: Array, places: Array, k: int) -> int:
+    """Move to the least-squares multipliers, dropping pairs whose multipliers reach 0; returns how many stay, or -1."""
+    while k > 0:
+        if not _solve(gram, numbers, k):
+            return -1
+        step = 1.0
+        leaves = k
+        for i in range(k):
+            now, then = numbers[0, i], numbers[1, i]
+            if then <= 1e-12 and (leaves == k or now < step * (now - then)):
+                step = now / (now - then) if now > then else 0.0
+                leaves = i
+        for i in range(k):
+            numbers[0, i] += step * (numbers[1, i] - numbers[0, i])
+        if leaves == k:
+            return k
+        k -= 1
+        places[leaves] = places[k]
+        numbers[0, leaves] = numbers[0, k]
+        numbers[2, leaves] = numbers[2, k]
+        for j in range(rows.shape[1]):
+            rows[leaves, j] = rows[k, j]
+        for i in range(k + 1):
+            gram[leaves, i] = gram[k, i]
+        for i in range(k + 1):
+            gram[i, leaves] = gram[i, k]
+    return 0
+
+
+@njit(error_model="numpy")
+def _steepest(slopes: Array, at: int, n: int, pair: int, ids: Array, favour: Array, left: Array) -> int:
+    """The column of a window that promises most: slope times favour, among other pairs that are not used up; or -1."""
+    best = 1e-9
+    column = -1
+    for q in range(n):
+        if slopes[q] * favour[at + q] > best and left[ids[at + q]] > 0.0 and ids[at + q] != pair:
+            best = slopes[q] * favour[at + q]
+            column = at + q
+    return column
+
+
+@njit(error_model="numpy")
+def cannot_all_be_won(D: Array) -> bool:
+    """Whether 0 lies inside the simplex of these rows, by more than rounding: then no w has D.w > 0 in all of them.
+
+    Columns that are 0 in all rows are left out; in the others there must be one row more than columns. The inverse of
+    the matrix of all rows but the last is computed (Gauss and Jordan) and its error bounded by its product with it.
+    """
+    n = D.shape[0] - 1
+    B = np.zeros((n, 2 * n))
+    used = 0
+    for j in range(D.shape[1]):
+        filled = False
+        for i in range(n + 1):
+            filled = filled or D[i, j] != 0.0
+        if filled and used == n:
+            return False
+        if filled:
+            for i in range(n):
+                B[used, i] = D[i, j]
+            B[used, n + used] = 1.0
+            used += 1
+    if used < n or n == 0:
+        return False
+    for c in range(n):
+        p = c
+        for i in range(c + 1, n):
+            if abs(B[i, c]) > abs(B[p, c]):
+                p = i
+        if not abs(B[p, c]) > 1e-14:
+            return False
+        for j in range(2 * n):
+            B[c, j], B[p, j] = B[p, j], B[c, j]
+        pivot = B[c, c]
+        for j in range(2 * n):
+            B[c, j] /= pivot
+        for i in range(n):
+            factor = B[i, c]
+            if i != c and factor != 0.0:
+                for j in range(2 * n):
+                    B[i, j] -= factor * B[c, j]
+    return _clearly_positive(D, B)
+
+
+@njit(error_model="numpy")
+def _clearly_positive(D: Array, B: Array) -> bool:
+    """Whether the multipliers of all rows but the last, from the inverse in the right half of B, exceed rounding."""
+    n = D.shape[0] - 1
+    columns = np.empty(n, np.int64)
+    used = 0
+    for j in range(D.shape[1]):
+        for i in range(n + 1):
+            if D[i, j] != 0.0:
+                columns[used] = j
+                used += 1
+                break
+    size = 0.0
+    inverse = 0.0
+    error = 0.0
+    for i in range(n):
+        across = 0.0
+        back = 0.0
+        for j in range(n):
+            across += abs(D[j, columns[i]])
+            back += abs(B[i, n + j])
+            product = -1.0 if i == j else 0.0
+            for m in range(n):
+                product += B[i, n + m] * D[j, columns[m]]
+            error = max(error, abs(product))
+        size = max(size, across)
+        inverse = max(inverse, back)
+    if not error < 1e-3 / n or not size * inverse < 1e11:
+        return False
+    least = np.inf
+    largest = 1.0
+    for i in range(n):
+        multiplier = 0.0
+        for m in range(n):
+            multiplier -= B[i, n + m] * D[n, columns[m]]
+        least = min(least, multiplier)
+        largest = max(largest, abs(multiplier))
+    return least > _CLEAR * size * inverse * largest
+
+
+@njit(error_model="numpy")
+def _search(
+    pair: int,
+    at: int,
+    n: int,
+    pool: Array,
+    ids: Array,
+    favour: Array,
+    left: Array,
+    E: Array,
+    work: tuple[Array, Array, Array, Array, Array],
+    places: Array,
+) -> int:
+    """-E[pair] as a positive combination of columns of one window; returns how many, their columns in ``places``."""
+    slopes, residual, rows, gram, numbers = work
+    d = E.shape[1]
+    k = 0
+    for j in range(d):
+        residual[j] = -E[pair, j]
+    for _ in range(4 * d):
+        _slopes(pool, at, n, residual, slopes)
+        column = _steepest(slopes, at, n, pair, ids, favour, left)
+        for i in range(k):
+            if places[i] == column:
+                column = -1
+        if column < 0:
+            return 0
+        places[k] = column
+        _enter(rows, gram, numbers, k, E[ids[column]], E[pair])
+        k = _balance(rows, gram, numbers, places, k + 1)
+        if k < 0:
+            return 0
+        distance = 0.0
+        for j in range(d):
+            rest = -E[pair, j]
+            for i in range(k):
+                rest -= numbers[0, i] * rows[i, j]
+            residual[j] = rest
+            distance += rest * rest
+        if k == d or distance < 1e-18:
+            return k
+    return 0
+
+
+@njit(error_model="numpy")
+def pack(
+    around: Array,
+    draws: Array,
+    width: int,
+    pool: Array,
+    ids: Array,
+    favour: Array,
+    left: Array,
+    E: Array,
+    D: Array,
+    n_pool: int,
+    sets: Array,
+) -> tuple[int, int, float]:
+    """Take a set around each of some pairs from what is ``left`` of the weights; each pair is tried once.
+
+    E are the pairs in coordinates that suit the search, and the first ``n_pool`` columns of ``pool`` those of the pairs
+    ``ids``, of which ``width`` in a row, from a drawn place on, are looked at. D are the pairs as they are checked.
+    The members go to ``sets`` (-1 where a set has fewer); returns the number of sets, of columns left and the losses.
+    """
+    d = E.shape[1]
+    work = (np.empty(width), np.empty(d), np.empty((d, d)), np.empty((2 * d, d)), np.empty((3, d)))
+    places = np.empty(d, np.int64)
+    found = 0
+    losses = 0.0
+    for t in range(around.size):
+        pair = around[t]
+        n = min(width, n_pool)
+        at = int(draws[t] * (n_pool - n + 1))
+        if left[pair] <= 0.0 or n <= d:
+            continue
+        k = _search(pair, at, n, pool, ids, favour, left, E, work, places)
+        members = np.empty(k + 1, np.int64)
+        simplex = np.empty((k + 1, D.shape[1]))
+        for i in range(k + 1):
+            members[i] = ids[places[i]] if i < k else pair
+            for j in range(D.shape[1]):
+                simplex[i, j] = D[members[i], j]
+        if k == 0 or not cannot_all_be_won(simplex):
+            continue
+        amount = left[pair]
+        for i in range(k):
+            amount = min(amount, left[members[i]])
+        losses += amount
+        for i in range(d + 1):
+            sets[found, i] = members[i] if i <= k else -1
+            if i <= k:
+                left[members[i]] -= amount
+        found += 1
+        n_pool = _drop_used(pool, ids, favour, left, places, k, n_pool)
+    return found, n_pool, losses
+
+
+@njit(error_model="numpy")
+def _drop_used(pool: Array, ids: Array, favour: Array, left: Array, places: Array, k: int, n_pool: int) -> int:
+    """Put the last columns of the pool in the places of those that are used up, from the last place on."""
+    for _ in range(k):
+        last = 0
+        for i in range(k):
+            if places[i] > places[last]:
+                last = i
+        column = places[last]
+        places[last] = -1
+        if column >= 0 and left[ids[column]] <= 0.0:
+            n_pool -= 1
+            for j in range(pool.shape[0]):
+                pool[j, column] = pool[j, n_pool]
+            ids[column] = ids[n_pool]
+            favour[column] = favour[n_pool]
+    return n_pool

@@ -1,0 +1,39 @@
+"""Fits of one model at rising values of C, each from the one before it."""
+
+from typing import Any
+
+from hullrank.solvers.base import Options
+from hullrank.solvers.price_path import PricePath, follows
+
+
+class Path:
+    """A model, the statement of its training rows, and where the last fit ended.
+
+    Linear models with a smooth or squared charge take Newton steps on rows that are scaled once. They are not graded:
+    each has the gap that its solver measured, and only the best point of a grid is fitted, and certified, as a whole.
+    """
+
+    def __init__(self, model: Any, statement: Any, *, needs_labels: bool) -> None:
+        self.model, self.statement, self.needs_labels = model, statement, needs_labels
+        self._start: Any = None
+        self._newton: PricePath | None = None
+
+    def learn(self, began: float) -> None:
+        """Fit the model with the parameters that it has now."""
+        statement = self.model._restate(self.statement)
+        if not self._learn_by_newton(statement):
+            self._start = self.model._learn(statement, began, self._start)
+
+    def _learn_by_newton(self, statement: Any) -> bool:
+        if not follows(statement):
+            return False
+        if self._newton is None:
+            self._newton = PricePath(statement)
+        model = self.model
+        solution = self._newton.solve(statement, Options(model.tol, model.max_iter, model.verbose))
+        if solution is None:
+            return False
+        model._store(statement, solution)
+        if self.needs_labels:
+            model._store_label_rule(statement, solution)
+        return True

@@ -1,0 +1,110 @@
+"""Loops over samples sorted by score: sums over partners of exponentials of the distance, for any number of ranks.
+
+Symbols as in ``_pair_loops``. The sums are over x, x^2, x^3, ..., x = exp(-|s_i - s_j|). Going one way through a query,
+x is exp(u_j) / exp(u_i) with the distance u from the end where the way begins, so that sums of powers of exp(u_j), in a
+binary indexed tree over the ranks, serve all i that follow. So that nothing overflows, u is counted anew from every
+multiple of ``STRETCH``: ``grow`` is exp of what is left of u, and ``stretch`` the number of the multiple, which every
+counter of the tree has too.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hullrank._jit import njit
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Ranks = NDArray[np.int32]
+STRETCH = 25.0
+
+
+@njit(error_model="numpy", no_cfunc_wrapper=True, fastmath={"reassoc", "contract"})
+def decaying_sums(
+    way: int,
+    side: int,
+    scores: Floats,
+    rank: Ranks,
+    starts: Ints,
+    n_ranks: Ints,
+    values: Floats,
+    grow: Floats,
+    stretch: Ints,
+    coefs: Floats,
+    skipped: int,
+    powers: Floats,
+    counters: Floats,
+    counted: Ints,
+    out: Floats,
+) -> None:
+    """out[f, i, c] += the sum over the partners j of i of values[j, c] * sum_k coefs[f, k] x^(skipped + 1 + k).
+
+    The partners have lower rank (``side`` = 1) or higher rank (-1), and scores that come before that of i on the way
+    up (``way`` = 1) or down (-1); partners of equal score count where way and side are equal. ``powers``, ``counters``
+    and ``counted`` are room for the numbers of a power, and of all powers, columns and ranks of a query.
+    """
+    n_values, n_powers = values.shape[1], coefs.shape[1]
+    for query in range(starts.shape[0] - 1):
+        size = starts[query + 1] - starts[query]
+        first = starts[query] if way > 0 else starts[query + 1] - 1
+        last = n_ranks[query] - 1
+        for t in range(1, last + 1):
+            counted[t] = 0
+            for v in range(n_values):
+                for k in range(n_powers):
+                    counters[t, v, k] = 0.0
+        q = 0
+        for p in range(size):
+            i = first + way * p
+            while q < size:
+                j = first + way * q
+                if not (way * scores[j] < way * scores[i] or (way == side and scores[j] == scores[i])):
+                    break
+                _raise(grow[j], skipped, powers)
+                c = (np.int64(rank[j]) if side > 0 else last - rank[j]) + 1
+                while c <= last:
+                    if counted[c] < stretch[j]:
+                        _decay(counters, counted, c, stretch[j], skipped)
+                    for v in range(n_values):
+                        for k in range(n_powers):
+                            counters[c, v, k] += values[j, v] * powers[k]
+                    c += c & -c
+                q += 1
+            _raise(1.0 / grow[i], skipped, powers)
+            c = np.int64(rank[i]) if side > 0 else last - rank[i]
+            while c > 0:
+                if counted[c] < stretch[i]:
+                    _decay(counters, counted, c, stretch[i], skipped)
+                for f in range(coefs.shape[0]):
+                    for v in range(n_values):
+                        total = 0.0
+                        for k in range(n_powers):
+                            total += coefs[f, k] * powers[k] * counters[c, v, k]
+                        out[f, i, v] += total
+                c &= c - 1
+
+
+@njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _raise(x: float, skipped: int, powers: Floats) -> None:
+    """powers[k] = x^(skipped + 1 + k), in four chains of products that the processor computes side by side."""
+    square = x * x
+    fourth = square * square
+    power = x**skipped * x
+    for k in range(min(4, powers.shape[0])):
+        powers[k] = power
+        power *= x
+    for k in range(4, powers.shape[0]):
+        powers[k] = powers[k - 4] * fourth
+
+
+@njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _decay(counters: Floats, counted: Ints, c: np.integer, stretch: int, skipped: int) -> None:
+    """Counter c as seen from a later stretch."""
+    factor = math.exp(STRETCH * (counted[c] - stretch))
+    power = factor**skipped
+    for k in range(counters.shape[2]):
+        power *= factor
+        for v in range(counters.shape[1]):
+            counters[c, v, k] *= power
+    counted[c] = stretch

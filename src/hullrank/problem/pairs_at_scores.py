@@ -1,0 +1,226 @@
+"""What a pair problem needs to know of all pairs at given scores, without storing a pair."""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from hullrank.problem.all_pairs import AllPairs
+from hullrank.problem.charges import Charge
+from hullrank.problem.logistic_pairs import LogisticPairs
+from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
+
+
+class AtScores:
+    """All pairs at given scores, in arrays sorted by query and score (see ``_pair_loops``)."""
+
+    def __init__(self, pairs: AllPairs, scores: Floats):
+        self.pairs, self.given = pairs, scores
+        self.order, self.scores = self._arranged(scores)
+        self.range = float(scores.max() - scores.min())
+        self.rank = pairs.small_rank[self.order]
+        self.weights = pairs.weights[self.order]
+        self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
+        self.sums: dict[float, tuple[_Moments, Floats]] = {}  # by margin, see ``_squared``
+        sizes = pairs.sizes
+        means = np.add.reduceat(self.scores, pairs.starts[:-1]) / sizes
+        # differences do not care about a shift, rounding errors do
+        self.centred = self.scores - (np.repeat(means, sizes) if len(sizes) > 1 else means)
+
+    def _arranged(self, scores: Floats) -> tuple[Ints, Floats]:
+        return _sorted(scores, self.pairs)
+
+    def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
+        """Sum of omega max(0, margin - d), and its subgradient in the scores."""
+        lower, higher = self._partner_sums(margin, self.centred)
+        slack = lower[1] + lower[0] * (margin - self.centred)
+        return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
+
+    def ramp(self, low: float, high: float) -> Ramp:
+        """Sums over the ramp from ``low`` to ``high``."""
+        upper, coef = self._squared(high)
+        reach = 1 + float(np.abs(self.centred).max())
+        noise = (4 + len(coef) ** 0.5 / 4) * EPSILON * reach * upper.weight
+        if low == -np.inf:
+            return Ramp(upper.square, self._unsorted(coef), upper.weight, 0.0, noise)
+        lower, less = self._squared(low)
+        inside, spread = _window(lower, upper, high - low, reach)
+        return Ramp(upper.square - lower.square, self._unsorted(coef - less), inside, spread, noise)
+
+    def _squared(self, margin: float) -> tuple["_Moments", Floats]:
+        """Sums of omega, omega z and omega z^2 over the pairs with z = margin - d > 0, and of omega z by sample.
+
+        The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
+        """
+        if margin not in self.sums:
+            lower, higher = self._partner_sums(margin, self.centred)
+            self.partners[margin] = lower[0] + higher[0]
+            below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
+            coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
+            total = float(below.sum())
+            moments = _Moments(float(self.weights @ lower[0]), total, margin * total + float(self.centred @ coef))
+            self.sums[margin] = moments, coef
+        return self.sums[margin]
+
+    def laplacian(self, low: float, high: float, v: Floats) -> Floats:
+        """L v over the pairs with low <= d < high."""
+        v = v[self.order]
+        product = self._laplacian(high, v)
+        if low > -np.inf:
+            product -= self._laplacian(low, v)
+        return self._unsorted(product)
+
+    def _laplacian(self, margin: float, v: Floats) -> Floats:
+        lower, higher = self._partner_sums(margin, v)
+        lower += higher
+        return self.weights * (v * lower[0] - lower[1])
+
+    def smooth(self, charge: Charge) -> Smooth:
+        """All pairs charged smoothly."""
+        return self._logistic.smooth(self.centred, *self._partner_sums(0.0, self.centred))
+
+    def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
+        """L v with the curvature of a smooth charge."""
+        return self._logistic.laplacian(v)
+
+    def smooth_gram(self, charge: Charge, X: Any) -> Floats:
+        """X'LX for the same L."""
+        return self._logistic.gram(X)
+
+    @cached_property
+    def _logistic(self) -> LogisticPairs:
+        """The one smooth charge that there is."""
+        return LogisticPairs(self.pairs, self.order, self.scores)
+
+    def gram(self, low: float, high: float, X: Any) -> Floats:
+        """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows.
+
+        Differences do not care about the mean of the rows, rounding errors do.
+        """
+        rows = X.toarray() if sp.issparse(X) else X
+        mean = np.ones(len(rows)) @ rows / len(rows)
+        if high > self.range and low <= -self.range:
+            return self.pairs.mean_gram(rows, mean)
+        rows = rows[self.order]
+        rows -= mean
+        found = rows.T @ self._curved(low, high, rows)
+        return (found + found.T) / 2
+
+    def _curved(self, low: float, high: float, rows: Floats) -> Floats:
+        """D X - 2 A G of the pairs with low <= d < high, for sorted rows."""
+        from hullrank.problem._pair_loops import curve_rows
+
+        ordered = self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights, self._partners(low, high)
+        counters, curved = np.empty((int(self.pairs.n_ranks.max()), rows.shape[1])), np.empty(rows.shape)
+        curve_rows(self.scores, self.scores + high, self.scores + low, *ordered, rows, counters, curved)
+        return curved
+
+    def _partners(self, low: float, high: float) -> Floats:
+        """The weight of every sample's partners with low <= d < high."""
+        for margin in (low, high):
+            if margin not in self.partners and margin > -np.inf:
+                self._squared(margin)
+        return self.partners[high] - self.partners[low] if low > -np.inf else self.partners[high]
+
+    def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
+        """Sums of a and a v over the lower partners of every sample, and over its higher partners, with d < margin."""
+        from hullrank.problem._pair_loops import partner_sums
+
+        values = np.empty((2, len(v)))
+        values[0] = self.weights
+        np.multiply(self.weights, v, out=values[1])
+        lower, higher = np.empty_like(values), np.empty_like(values)
+        counters = np.empty((int(self.pairs.n_ranks.max()), 2))
+        shifted = self.scores + margin
+        sorted_pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, values, counters
+        partner_sums(1, self.scores, shifted, *sorted_pairs, higher)
+        partner_sums(-1, shifted, self.scores, *sorted_pairs, lower)
+        return lower, higher
+
+    def _unsorted(self, values: Floats) -> Floats:
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
+
+
+class FewAtScores(AtScores):
+    """The same where most queries are small: pairs are visited one by one, in arrays sorted by query and rank."""
+
+    def _arranged(self, scores: Floats) -> tuple[Ints, Floats]:
+        order = self.pairs.by_rank[0]
+        return order, scores[order]
+
+    @cached_property
+    def _lower(self) -> tuple[Ints, Ints]:
+        """For every row the place of its first lower partner, and the place after the last."""
+        return np.repeat(self.pairs.starts[:-1], self.pairs.sizes), self.pairs.by_rank[1]
+
+    def smooth(self, charge: Charge) -> Smooth:
+        """All pairs charged smoothly."""
+        return self._by_score.smooth(charge)
+
+    def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
+        """L v with the curvature of a smooth charge."""
+        return self._by_score.smooth_laplacian(charge, v)
+
+    def smooth_gram(self, charge: Charge, X: Any) -> Floats:
+        """X'LX for the same L."""
+        return self._by_score.smooth_gram(charge, X)
+
+    @cached_property
+    def _by_score(self) -> AtScores:
+        """The same pairs sorted by score, which exponentials of distances need."""
+        return AtScores(self.pairs, self.given)
+
+    def _curved(self, low: float, high: float, rows: Floats) -> Floats:
+        from hullrank.problem._pair_loops import visit_rows
+
+        curved = np.empty(rows.shape)
+        shifted = self.scores, self.scores + high, self.scores + low
+        visit_rows(*self._lower, *shifted, self.weights, self._partners(low, high), rows, curved)
+        return curved
+
+    def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
+        from hullrank.problem._pair_loops import visit_pairs
+
+        values = np.stack([self.weights, self.weights * v])
+        lower, higher = np.empty_like(values), np.zeros_like(values)
+        visit_pairs(*self._lower, self.scores, self.scores + margin, values, lower, higher)
+        return lower, higher
+
+
+class _Moments(NamedTuple):
+    weight: float
+    total: float
+    square: float
+
+
+def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tuple[float, float]:
+    """Sums of omega and of omega a (1 - a), a = z / width, over the pairs with 0 < z <= width, z = high - d.
+
+    The second is a difference of sums of scores up to ``reach``: their rounding errors are added, so that it stays an
+    upper bound.
+    """
+    inside = max(upper.weight - lower.weight, 0.0)
+    first = upper.total - lower.total - width * lower.weight
+    second = upper.square - lower.square - 2 * width * lower.total - width**2 * lower.weight
+    steps = reach / width
+    rounding = 1e-14 * upper.weight * steps * steps
+    return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
+
+
+def _sorted(scores: Floats, pairs: AllPairs) -> tuple[Ints, Floats]:
+    """The rows by query, then by ascending score, and their scores in that order."""
+    from hullrank.problem._pair_loops import sort_scores
+
+    low, high = float(scores.min()), float(scores.max())
+    m, steps = len(scores), np.exp2(33) - 1
+    if 0 < high - low < np.inf:
+        words = (((scores - low) * (steps / (high - low))).astype(np.int64) << 31) + np.arange(m)
+        order, found = np.empty(m, dtype=np.int64), np.empty(m)
+        other, counts = np.empty_like(words), np.empty(2048, dtype=np.int64)
+        if sort_scores(words, other, counts, pairs.query, pairs.starts[:-1].copy(), scores, order, found):
+            return order, found
+    order = np.lexsort((scores, pairs.query))
+    return order, scores[order]
