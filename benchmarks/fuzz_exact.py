@@ -5,7 +5,7 @@ python benchmarks/fuzz_exact.py [--sets 2000] [--seed 0]
 The data are lattices, duplicated, shifted, scaled, standardised, collinear, or have outliers up to 1e20; one to four
 features, every statistic, weights and queries. A proof is false if the value is not the optimum; a
 bound is false if it is below the optimum; a score is false if it is not the certified value. Exits with 1 if any is.
-Sets of pairs are packed on every AUC set too, which the ranker does from seven features on: that bound is checked alike.
+Sets of pairs are packed on every AUC set too, which the ranker does from seven features on, and that bound is checked.
 """
 
 import argparse
