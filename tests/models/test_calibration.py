@@ -230,6 +230,7 @@ def test_an_interrupted_fold_ends_the_whole_fit(monkeypatch):
         return self
 
     monkeypatch.setattr(FixedMarginClassifier, "fit", stopped)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as stop:
         OrdinalCalibrator(FixedMarginClassifier()).fit(X, y)
     assert len(fits) == 3
+    assert stop.value.estimator is fits[0]  # fitted to all rows, before the folds
