@@ -1,5 +1,6 @@
 """Fits of one model at rising values of C, each from the one before it."""
 
+from dataclasses import replace
 from typing import Any
 
 from hullrank.solvers.base import Options
@@ -35,5 +36,5 @@ class Path:
             return False
         model._store(statement, solution)
         if self.needs_labels:
-            model._store_label_rule(statement, solution)
+            model._store_label_rule(statement, replace(solution, scores=statement.scores(solution.point)))
         return True
