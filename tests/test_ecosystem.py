@@ -107,7 +107,7 @@ def test_frames_through_and_through(estimator):
 def test_words_are_answered_with_the_encoder_that_takes_them(frame):
     X, y = draw()
     table = frame({"age": X[:, 0], "ward": np.where(X[:, 1] > 0, "north", "south")})
-    with pytest.raises(ValueError, match="'(north|south)'; words need an encoder.*TableEncoder"):
+    with pytest.raises(ValueError, match=r"'(north|south)'; words need an encoder.*TableEncoder"):
         FixedMarginClassifier().fit(table, y)
     assert make_pipeline(TableEncoder(), FixedMarginClassifier()).fit(table, y).score(table, y) > 0.5
 

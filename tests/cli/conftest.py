@@ -25,10 +25,9 @@ def run_inside(*arguments):
     """Run ``hullrank`` in this process, for what tests share; an error fails them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["hullrank", *map(str, arguments)])
-        try:
+        with pytest.raises(SystemExit) as end:
             main()
-        except SystemExit as end:
-            assert not end.code
+    assert not end.value.code
 
 
 @pytest.fixture

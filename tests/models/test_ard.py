@@ -43,6 +43,7 @@ def test_normal_scores_are_within_queries():
     assert z[1] < z[2] < z[0]
 
 
+@pytest.mark.slow
 def test_columns_that_say_nothing_go_to_zero():
     X, y = few_columns()
     gammas = column_gammas(X, y) * X.var(axis=0)

@@ -145,6 +145,7 @@ AWKWARD = {
 }
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(DRIVEN), st.sampled_from(sorted(AWKWARD)), st.integers(0, 10**6),
     st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), st.sampled_from(["linear", "rbf"]),
