@@ -5,8 +5,7 @@ import os
 
 import polars as pl
 import pytest
-
-from conftest import ORDER, WORDS, table
+from commands import ORDER, WORDS, table
 
 
 def columns_of(run_here, path, *options):

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER, WORDS, table
 from sklearn.datasets import dump_svmlight_file
 
-from conftest import ORDER, WORDS, table
 from hullrank.cli.methods import METHODS
 from hullrank.io import load, read_model, read_table, save
 

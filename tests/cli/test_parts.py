@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER, run_inside, table
 
-from conftest import ORDER, run_inside, table
 from hullrank.cli.parts import memory_in_bytes
 from hullrank.exceptions import HullrankError
 

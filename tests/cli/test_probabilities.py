@@ -5,8 +5,8 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER, WORDS
 
-from conftest import ORDER, WORDS
 from hullrank import OrdinalCalibrator
 from hullrank.io import load
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER
 
-from conftest import ORDER
 from hullrank.io import load, read_model, read_table
 
 TABLES = Path(__file__).parent / "tables"

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from commands import ORDER, WORDS, table
 
-from conftest import ORDER, WORDS, table
 from hullrank import ConvexHullRanker, ConvexHullRankerCV, SwappedPairsRanker, SwappedPairsRankerCV
 from hullrank.cli.folds import Remarks, Task, runner
 from hullrank.cli.tuning import tuned
