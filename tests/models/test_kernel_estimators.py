@@ -88,6 +88,7 @@ def test_linear_gram_equals_the_linear_estimator(estimator):
     np.testing.assert_allclose(gram.thresholds_, linear.thresholds_, atol=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ALL)
 def test_callable_precomputed_and_named_kernels_agree(estimator):
     named = estimator(kernel="rbf", gamma=0.05, tol=1e-8).fit(X, GRADES)
