@@ -7,8 +7,8 @@ import signal
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER, WORDS, table
 
-from conftest import ORDER, WORDS, table
 from hullrank import ExactRanker, OrdinalCalibrator
 from hullrank.exact import portfolio
 from hullrank.io import load

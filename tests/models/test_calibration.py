@@ -33,6 +33,7 @@ class LeastSquaresScorer(BaseEstimator):
         return self.ridge_.predict(X)
 
 
+@pytest.mark.slow
 @parametrize_with_checks([OrdinalCalibrator(FixedMarginClassifier(tol=1e-12), cv=3)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
