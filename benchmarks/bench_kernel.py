@@ -86,27 +86,30 @@ def memory(m, C):
 
 
 FIT = """
-import sys, time
+import sys, time, warnings
 sys.path.insert(0, sys.argv[1])
+warnings.filterwarnings("ignore")
+from sklearn.svm import SVC
 from harness import curved_data
 from hullrank import FixedMarginClassifier
 X, y = curved_data(int(sys.argv[2]))
-least = float("inf")
-for _ in range(int(sys.argv[3])):
-    wall, cpu = time.perf_counter(), time.process_time()
-    FixedMarginClassifier(1.0, **HINGE, kernel="rbf", tol=1e-4).fit(X, y)
-    if time.perf_counter() - wall < least:
-        least, used = time.perf_counter() - wall, time.process_time() - cpu
-print(f"{least:.3f} s wall, {used:.3f} s CPU")
+hinge = FixedMarginClassifier(1.0, loss="hinge", thresholds="immediate", kernel="rbf", tol=1e-4)
+for model in (hinge, SVC(C=1.0))[: int(sys.argv[4])]:
+    least = float("inf")
+    for _ in range(int(sys.argv[3])):
+        wall, cpu = time.perf_counter(), time.process_time()
+        model.fit(X, y)
+        if time.perf_counter() - wall < least:
+            least, used = time.perf_counter() - wall, time.process_time() - cpu
+    print(least, used)
 """
 
 
-def fit_elsewhere(m, repeat, **environment):
-    """Least wall time of some fits in a new process, with its CPU time."""
-    command = [sys.executable, "-c", FIT, str(Path(__file__).parent), str(m), str(repeat)]
-    return subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, check=True
-    ).stdout.strip()
+def fit_elsewhere(m, repeat, contestants=1, **environment):
+    """Least wall time of some fits in a new process, ours and then SVC's, with its CPU time."""
+    command = [sys.executable, "-c", FIT, str(Path(__file__).parent), str(m), str(repeat), str(contestants)]
+    answer = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+    return [tuple(map(float, line.split())) for line in answer.stdout.splitlines()]
 
 
 def compile_time():
@@ -114,14 +117,30 @@ def compile_time():
         with tempfile.TemporaryDirectory() as folder:
             if state == "a filled cache":
                 fit_elsewhere(500, 1, NUMBA_CACHE_DIR=folder)
-            print(f"first fit of a process, {state}: {fit_elsewhere(500, 1, NUMBA_CACHE_DIR=folder)}", flush=True)
+            wall, cpu = fit_elsewhere(500, 1, NUMBA_CACHE_DIR=folder)[0]
+            print(f"first fit of a process, {state}: {wall:.3f} s wall, {cpu:.3f} s CPU", flush=True)
 
 
 def threads():
-    for m in (3000, 6000):
-        for number in (str(os.cpu_count()), "1"):
-            limits = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), number)
-            print(f"m = {m}, {number} BLAS threads: {fit_elsewhere(m, 5, **limits)}", flush=True)
+    """Wall times with the default number of BLAS threads and with one, idle and beside a busy process."""
+    for busy in (0, 1):
+        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
+        try:
+            for m in (3000, 4000, 6000):
+                walls = {}
+                for number in (str(os.cpu_count()), "1"):
+                    limits = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), number)
+                    (ours, cpu), (svc, _) = fit_elsewhere(m, 7, 2, **limits)
+                    walls[number] = ours
+                    print(
+                        f"m = {m}, {number} BLAS threads, {busy} busy: {ours:.3f} s wall, {cpu:.3f} s CPU, "
+                        f"{ours / svc:.2f} of SVC",
+                        flush=True,
+                    )
+                print(f"m = {m}, {busy} busy: default / one thread {walls[str(os.cpu_count())] / walls['1']:.2f}")
+        finally:
+            for other in others:
+                other.kill()
 
 
 def ablation(repeat):

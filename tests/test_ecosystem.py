@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
+from hullrank.io import TableEncoder
 from hullrank.metrics import get_scorer
 
 ESTIMATORS = [ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier]
@@ -100,6 +101,15 @@ def test_frames_through_and_through(estimator):
     assert pipeline[-1].classes_.tolist() == GRADES
     assert pipeline.score(table, target) > 0.6
     assert cross_val_score(pipeline, table, target, cv=3, error_score="raise").min() > 0.5
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_words_are_answered_with_the_encoder_that_takes_them(frame):
+    X, y = draw()
+    table = frame({"age": X[:, 0], "ward": np.where(X[:, 1] > 0, "north", "south")})
+    with pytest.raises(ValueError, match=r"'(north|south)'; words need an encoder.*TableEncoder"):
+        FixedMarginClassifier().fit(table, y)
+    assert make_pipeline(TableEncoder(), FixedMarginClassifier()).fit(table, y).score(table, y) > 0.5
 
 
 @every_estimator

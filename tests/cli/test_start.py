@@ -14,7 +14,8 @@ try:
 except SystemExit as end:
     assert not end.code, end.code
 heavy = (
-    "pandas", "matplotlib", "numba", "sklearn.metrics", "scipy.stats._stats_py", "scipy.optimize", "scipy.spatial",
+    "pandas", "matplotlib", "numba", "sklearn.metrics", "scipy.stats._stats_py", "scipy.optimize._minimize",
+    "scipy.spatial._kdtree",
     "scipy.interpolate._bsplines", "numpy.f2py.f2py2e", "asyncio.events",
 )
 print("LOADED", [name for name in heavy if name in sys.modules])
@@ -41,6 +42,7 @@ assert pandas.DataFrame({{"a": [1]}}).shape == (1, 1)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["rank", "columns", "methods", "explain"])
 def test_commands_load_what_they_use(fitted, command):
     arguments = {

@@ -20,7 +20,9 @@ def test_saved_thresholds_decide_about_grades(run_here, fitted, tmp_path):
     scores = load(fitted / "model.hull").score_samples(pl.read_csv(fitted / "test.csv"))
     cuts = np.quantile(scores, [0.1, 0.2]).tolist()
     path = saved(tmp_path / "t.json", cuts)
-    done = run_here("rank", fitted / "model.hull", fitted / "test.csv", "--thresholds", path, "--out", tmp_path / "r.csv")
+    done = run_here(
+        "rank", fitted / "model.hull", fitted / "test.csv", "--thresholds", path, "--out", tmp_path / "r.csv"
+    )
     assert done.code == 0, done.err
     ranked = pl.read_csv(tmp_path / "r.csv").sort("row")
     assert ranked["grade_"].to_list() == [GRADES[int((s > np.array(cuts)).sum())] for s in scores]

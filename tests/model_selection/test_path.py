@@ -1,11 +1,13 @@
 """A cross-validated estimator chooses what a cold GridSearchCV with the same folds chooses."""
 
+import itertools
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
@@ -23,12 +25,14 @@ from hullrank._progress import listening
 from hullrank.datasets import discretize
 from hullrank.exceptions import HullrankError
 from hullrank.metrics import get_scorer, swapped_pairs
+from hullrank.model_selection import _grid
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=3)
 EXACT = FixedMarginClassifier(tol=1e-9)  # so that no sample near a threshold changes sides
 TIGHT = {"tol": 1e-12}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         FixedMarginClassifierCV([0.1, 1], estimator=FixedMarginClassifier(**TIGHT), cv=3),
@@ -48,6 +52,7 @@ def grades():
     return (X / X.std(axis=0))[:240], discretize(y, 4)[:240]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("single", "searching"),
     [
@@ -214,3 +219,57 @@ def test_a_number_of_Cs_lies_around_the_scale_of_the_data(grades):
             )
     with pytest.raises(HullrankError, match="Cs must be numbers"):
         ConvexHullRankerCV(["scale", 1.0]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("single", "searching"),
+    [
+        (FixedMarginClassifier(kernel="rbf"), FixedMarginClassifierCV),
+        (FixedMarginClassifier(kernel="poly", coef0=1.0), FixedMarginClassifierCV),
+        (ConvexHullRanker(kernel="laplacian"), ConvexHullRankerCV),
+        (SwappedPairsRanker(kernel="rbf"), SwappedPairsRankerCV),
+    ],
+)
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_kernel_values_are_computed_once_for_all_folds(grades, single, searching, container, monkeypatch):
+    X, y = container(grades[0]), grades[1]
+    weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    single = single.set_params(tol=1e-8)
+    grid = {"C": [0.1, 10], "gamma": [0.02, 0.1]}
+    cold = np.zeros((4, 4))
+    for k, (train, test) in enumerate(FOLDS.split(grades[0], y)):
+        for i, (C, gamma) in enumerate(itertools.product(grid["C"], grid["gamma"])):
+            model = clone(single).set_params(C=C, gamma=gamma).fit(X[train], y[train], sample_weight=weights[train])
+            cold[i, k] = model.score(X[test], y[test], sample_weight=weights[test])
+    shared = []
+    monkeypatch.setattr(_grid, "_shared_values", counted(_grid._shared_values, shared))
+    search = searching(grid["C"], gammas=grid["gamma"], estimator=single, cv=FOLDS)
+    search.fit(X, y, sample_weight=weights)
+    assert [values.shape for values in shared] == [(240, 240)] * 2
+    found = np.array([search.cv_results_[f"split{k}_test_score"] for k in range(4)]).T
+    np.testing.assert_allclose(found, cold, atol=1e-4)
+    assert search.best_index_ == cold.mean(axis=1).argmax()
+
+
+def counted(function, answers):
+    def counting(*args):
+        answers.append(function(*args))
+        return answers[-1]
+
+    return counting
+
+
+def test_a_function_that_scores_may_ask_for_any_rows(grades):
+    X, y = grades
+    seen = []
+
+    def scoring(model, held, target):
+        seen.append(held)
+        np.testing.assert_allclose(model.score_samples(held[:7].copy()), model.score_samples(held)[:7], atol=1e-9)
+        assert model.certificate_.relative_gap <= 1e-6
+        return np.mean(model.predict(held) == target)
+
+    estimator = FixedMarginClassifier(kernel="rbf", gamma=0.1)
+    search = FixedMarginClassifierCV([1, 10], estimator=estimator, cv=FOLDS, scoring=scoring).fit(X, y)
+    assert all(rows.shape == (60, X.shape[1]) for rows in seen)
+    assert "gamma" not in search.best_params_

@@ -136,3 +136,68 @@ def test_definiteness_is_that_of_the_eigenvalues(seed, power, sign):
     limit = 1e-6 * max(values)
     if abs(min(values) + limit) > 1e-3 * limit:
         assert is_definite(Gram(K, "precomputed")) == (min(values) >= -limit)
+
+
+CONTAINERS = {"dense": np.asarray, "sparse": sparse.csr_array, "wide": lambda X: 100.0 * X}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("kernel", [*NAMED, lambda X, Y: X @ Y.T])
+@pytest.mark.parametrize("used", [1.0, 0.3, 0.0])
+def test_products_are_those_of_the_whole_matrix(kernel, container, used):
+    rng = np.random.default_rng(4)
+    X = CONTAINERS[container](rng.normal(size=(83, 3)))
+    coef = np.where(rng.random(83) < used, rng.normal(size=83), 0.0)
+    gram = Gram(X, kernel, **PARAMETERS)
+    K = kernel_matrix(X, None, kernel, **PARAMETERS)
+    size = np.abs(K).max()
+    rows = np.array([5, 0, 80])
+    table = Gram(X, kernel, **PARAMETERS, table=K)
+    for each in (gram, table, Gram(K, "precomputed")):
+        np.testing.assert_allclose(each.times(coef), K @ coef, rtol=1e-10, atol=1e-10 * size)
+        np.testing.assert_allclose(each.times(coef, rows), K[rows] @ coef, rtol=1e-10, atol=1e-10 * size)
+
+
+@pytest.mark.parametrize("kernel", NAMED)
+@pytest.mark.parametrize("source", ["prepared", "fresh", "table", "precomputed"])
+def test_a_part_has_the_values_of_the_whole(kernel, source):
+    X = np.random.default_rng(5).normal(size=(40, 3))
+    K = kernel_matrix(X, None, kernel, **PARAMETERS)
+    gram = Gram(X, kernel, **PARAMETERS, table=K if source == "table" else None)
+    gram = Gram(K, "precomputed") if source == "precomputed" else gram
+    if source == "prepared":
+        gram.blocks(np.float64)
+    for rows in (np.array([7, 3, 39, 3, 20]), np.arange(40)):
+        part, expected = gram.take(rows, compiled=True), K[np.ix_(rows, rows)]
+        np.testing.assert_allclose(part.whole(), expected, rtol=1e-9, atol=1e-12)
+        rough = np.empty((2, len(rows)), dtype=np.float32)
+        part.blocks(np.float32).fill(np.array([4, 0]), rough)
+        np.testing.assert_allclose(rough, expected[[4, 0]], rtol=2e-5, atol=2e-6)
+        square = np.empty((3, 3))
+        part.square(np.array([0, 4, 0]), square)
+        np.testing.assert_allclose(square, expected[np.ix_([0, 4, 0], [0, 4, 0])], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(part.divided(4.0).whole(), expected / 4, rtol=1e-9, atol=1e-12)
+
+
+def test_rows_far_apart_keep_their_digits():
+    X = np.array([[0.0], [1e4], [1e4 + 1e-3], [3e4]])
+    exact = np.exp(-0.5 * (X - X.T) ** 2)
+    np.testing.assert_allclose(kernel_matrix(X, None, "rbf", gamma=0.5), exact, rtol=1e-7)
+
+
+def test_an_asymmetric_entry_is_named_wherever_it_is():
+    K = np.eye(600)
+    K[590, 20] = 0.5
+    with pytest.raises(KernelError, match=r"entry \(20, 590\) is 0 but \(590, 20\) is 0.5"):
+        check_gram(K)
+    K[20, 590] = 0.5 + 1e-8
+    assert check_gram(K) is not None
+
+
+def test_definiteness_of_large_matrices_is_seen_in_a_part():
+    X = np.random.default_rng(6).normal(size=(1200, 2))
+    K = kernel_matrix(X, None, "rbf", gamma=0.1)
+    assert is_definite(Gram(K, "precomputed"))
+    assert not is_definite(Gram(K - 1e-2 * np.eye(1200), "precomputed"))
+    assert is_definite(Gram(np.ones((1200, 1200)), "precomputed"))
+    assert is_definite(Gram(np.zeros((5, 5)), "precomputed"))

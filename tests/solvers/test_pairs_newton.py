@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from hullrank import SwappedPairsRanker
 from hullrank.problem import pairs as pair_module
 from hullrank.problem.certificate import Status
 from hullrank.problem.kernels import Gram
@@ -243,6 +244,17 @@ def test_kernel_agrees_with_a_conic_solver(loss):
     np.testing.assert_allclose(primal, expected, rtol=1e-6)
     np.testing.assert_allclose(solution.certificate.primal, primal, rtol=1e-8)
     assert solution.certificate.dual <= expected * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, "logistic"])
+def test_kernel_rankers_of_many_rows_iterate_to_the_answer_of_a_factored_hessian(loss, monkeypatch):
+    X, y = data(m=230)
+    iterated = SwappedPairsRanker(C=100, kernel="rbf", gamma=0.2, loss=loss).fit(X, y)
+    monkeypatch.setattr(pairs_search, "SQUARE_COLUMNS", 400)
+    factored = SwappedPairsRanker(C=100, kernel="rbf", gamma=0.2, loss=loss).fit(X, y)
+    assert iterated.certificate_.relative_gap <= 1e-6
+    assert iterated.certificate_.primal == pytest.approx(factored.certificate_.primal, rel=2e-6)
+    assert not np.array_equal(iterated.dual_coef_, factored.dual_coef_)  # the two went different ways
 
 
 @pytest.mark.parametrize("loss", LOSSES)

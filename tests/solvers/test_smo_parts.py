@@ -1,5 +1,6 @@
 """The parts of the kernel solver: sequential steps, paths between thresholds, shrinking, the row cache, warm starts."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,7 @@ from hullrank.solvers._smo_cache import RowCache
 from hullrank.solvers._smo_newton import find_face, newton_step
 from hullrank.solvers._smo_settings import SmoSettings
 from hullrank.solvers._smo_shrinking import ActiveSet
-from hullrank.solvers._smo_start import Start
+from hullrank.solvers._smo_start import Start, put_start
 from hullrank.solvers._smo_state import Paths, SmoState
 from hullrank.solvers.smo import certify, primal_of
 from statements import kernel_solved
@@ -268,3 +269,41 @@ def test_a_start_that_is_not_balanced_is_repaired(name):
     assert found.certificate.solver == true.certificate.solver
     assert found.certificate.status is Status.CONVERGED
     assert found.certificate.primal == pytest.approx(true.certificate.primal, rel=2e-6)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_start_for_another_price_is_stretched_to_the_best_multiple(name):
+    samples, problem = make_samples(120), PROBLEMS[name]
+    state, gram = started(problem, samples)
+    state.run(1e-3, 2000)
+    start = Start(state.shares(), state.order_multipliers / problem.cost, 0.0)
+    dearer = replace(problem, cost=30 * problem.cost)
+    state, _ = started(dearer, samples)
+    put_start(state, start, gram)
+    assert np.all((state.v >= state.lower) & (state.v <= state.upper))
+    np.testing.assert_allclose(state.scores, gram.times(state.beta), atol=1e-9 * np.abs(state.scores).max())
+    v, order, scores, best = state.v.copy(), state.order.copy(), state.scores.copy(), state.dual
+    for factor in (0.9, 0.999, 1.001, 1.1):
+        state.v[:], state.order[:], state.scores[:] = factor * v, factor * order, factor * scores
+        if np.all((state.v >= state.lower) & (state.v <= state.upper)):
+            assert state.dual < best
+
+
+def test_a_large_x_is_not_held_in_several_copies(monkeypatch):
+    from hullrank import FixedMarginClassifier
+    from hullrank.problem import kernels
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1000))
+    y = np.searchsorted([-1.0, 1.0], X[:, :4].sum(axis=1))
+    model = FixedMarginClassifier(1.0, kernel="rbf", loss="hinge", thresholds="immediate")
+    objective = model.fit(X, y).certificate_.primal
+    peaks = []
+    for large in (1_000_000_000, 0):
+        monkeypatch.setattr(kernels, "_LARGE", large)
+        tracemalloc.start()
+        model.fit(X, y)
+        peaks.append(tracemalloc.get_traced_memory()[1] / X.nbytes)
+        tracemalloc.stop()
+        assert model.certificate_.primal == pytest.approx(objective, rel=1e-6)
+    assert peaks[1] < 5.5 < peaks[0]

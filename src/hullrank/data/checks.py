@@ -68,10 +68,16 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = Tr
         if reset:
             warn_of_query_columns(X)
         kept: dict[str, Any] = {"dtype": (np.float64, np.float32), "order": None}
-        X = validate_data(
-            estimator, X, reset=reset, accept_sparse=("csr", "csc") if sparse else False,
-            **({"dtype": np.float64, "order": "C"} if copied else kept),
-        )  # fmt: skip
+        form = {"dtype": np.float64, "order": "C"} if copied else kept
+        try:
+            X = validate_data(estimator, X, reset=reset, accept_sparse=("csr", "csc") if sparse else False, **form)
+        except ValueError as error:
+            if "could not convert string to float" not in str(error):
+                raise
+            raise ValueError(
+                f"{error}; words need an encoder before the model: "
+                f"make_pipeline(hullrank.io.TableEncoder(), {type(estimator).__name__}()) takes tables as they are"
+            ) from error
     if sp.issparse(X):
         X = X.astype(np.float64, copy=False).tocsr()
     elif not copied:

@@ -43,11 +43,17 @@ class KernelSpace:
         return self.coefficient_norm or self.rank is not None
 
     def in_order(self, rows: NDArray[np.intp]) -> Gram:
-        """The kernel matrix for a solver, samples in the given order; kept, since the problems of a path share it."""
+        """The kernel matrix for a solver, samples in the given order.
+
+        It is kept, since the problems of a path share it, and what was prepared for its values serves the grade too;
+        but not where X is large, for which that would hold several copies at a time.
+        """
+        if self.gram.values is None and self.gram.is_large:
+            return self.gram.take(rows, compiled=True)
         kept: tuple[Any, Gram] | None = vars(self).get("_ordered")
         if kept is None or kept[0] is not rows:
             if self.gram.values is None:
-                self.gram.blocks(np.float64)  # prepared once, for the solver and for the grade
+                self.gram.blocks(np.float64)
             kept = vars(self)["_ordered"] = rows, self.gram.take(rows, compiled=True)
         return kept[1]
 

@@ -22,8 +22,9 @@ Array = NDArray[Any]
 Kernel = str | Callable[[Any, Any], ArrayLike]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 _BLOCK_BYTES = 1 << 21
+_LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
 _TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
-_LEAST_BLOCKS = 8  # of rows, when half of a symmetric matrix is computed
+_LEAST_BLOCKS = 4  # of rows, when half of a symmetric matrix is computed
 _WIDE = 1e4  # exponent of rbf over twice the largest distance from the mean beyond which values come from differences
 
 
@@ -190,6 +191,11 @@ class Gram:
         return int(self.X.shape[0])
 
     @property
+    def is_large(self) -> bool:
+        """Whether copies of X matter beside the rows of the matrix that a solver keeps."""
+        return bool(np.prod(self.X.shape, dtype=np.float64) > _LARGE)
+
+    @property
     def values(self) -> Array | None:
         """The whole matrix, if it is known."""
         return self.X if self.kernel == "precomputed" else self.table
@@ -296,8 +302,8 @@ class Gram:
 
     @property
     def _is_symmetric(self) -> bool:
-        """Whether kernel values come from products or distances of rows, so that (i, j) and (j, i) are equal."""
-        return self.values is None and not callable(self.kernel)
+        """Whether (i, j) and (j, i) are equal to the last digit, and columns may be copied in another order."""
+        return self.values is None and not callable(self.kernel) and not self.is_large
 
     def whole(self) -> NDArray[np.float64]:
         """All values, in float64."""

@@ -182,11 +182,13 @@ class Descent:
 
     def grade(self) -> None:
         """The gap of the present point: estimated for the active samples, certified where that is no estimate."""
-        self.primal = primal_of(self.state)
         if self.state.problem.homogeneous or (self.has_float64_scores and not self.active.is_shrunk):
+            self.primal = primal_of(self.state)
             self.certify()
             return
         dual = self.state.dual
+        size = abs(dual) if self.objective_size == 0.0 else self.objective_size
+        self.primal = primal_of(self.state, dual + 0.9 * self.tol * size)
         if not self.active.is_shrunk:
             self.objective_size = max(abs(self.primal.objective), abs(dual), 1e-300)
         self.gap = (self.primal.objective - dual) / self.objective_size
@@ -223,10 +225,10 @@ class Descent:
             self.certify()
 
 
-def primal_of(state: SmoState) -> Primal:
-    """The best thresholds and stretch for the present scores."""
+def primal_of(state: SmoState, enough: float = -np.inf) -> Primal:
+    """The best thresholds and stretch for the present scores, or some with an objective of at most ``enough``."""
     square = float(state.beta @ state.scores)
-    return best_primal(state.problem, state.layout, state.scores, square, state.thresholds(), state.violation)
+    return best_primal(state.problem, state.layout, state.scores, square, state.thresholds(), state.violation, enough)
 
 
 def certify(state: SmoState, primal: Primal) -> CertifiedPoint:

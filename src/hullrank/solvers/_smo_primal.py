@@ -29,18 +29,27 @@ class Primal(NamedTuple):
 
 
 def best_primal(
-    problem: IntervalProblem, layout: RowLayout, scores: Floats, square: float, guess: Floats, violation: float
+    problem: IntervalProblem,
+    layout: RowLayout,
+    scores: Floats,
+    square: float,
+    guess: Floats,
+    violation: float,
+    enough: float = -np.inf,
 ) -> Primal:
-    """The stretch and the thresholds with the least objective, given |w|^2 and a guess of the thresholds."""
-    guess = problem.raise_thresholds(guess)
-    candidates = [guess]
-    if is_hinge(problem) and not problem.has_rho and not layout.shares_slacks:
-        best = _best_thresholds(problem, layout, scores, guess)
-        raised = problem.raise_thresholds(best)
-        candidates = [best] if np.array_equal(raised, best) else [raised, guess]
+    """The stretch and the thresholds with the least objective, given |w|^2 and a guess of the thresholds.
+
+    The guess is hardly ever worse than the best thresholds, which take longer to find than it to rate; they are not
+    looked for where the guess has an objective of at most ``enough``.
+    """
     stretches = np.ones(1) if problem.homogeneous else 1.0 + _STRETCHES * min(violation, 1.0)
-    found = [_best_stretch(problem, layout, scores, square, theta, stretches) for theta in candidates]
-    return min(found, key=lambda primal: primal.objective)
+    guess = problem.raise_thresholds(guess)
+    found = _best_stretch(problem, layout, scores, square, guess, stretches)
+    if found.objective <= enough or not is_hinge(problem) or problem.has_rho or layout.shares_slacks:
+        return found
+    best = problem.raise_thresholds(_best_thresholds(problem, layout, scores, guess))
+    other = _best_stretch(problem, layout, scores, square, best, stretches)
+    return min(found, other, key=lambda primal: primal.objective)
 
 
 def _best_stretch(
