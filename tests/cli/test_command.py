@@ -311,3 +311,11 @@ def test_demo_fits_four_models_and_draws(run_here, tmp_path, monkeypatch):
     assert all(row["pair_accuracy"] > 0.75 and row["relative_gap"] <= 1e-6 for row in facts["models"])
     assert picture.read_bytes()[:4] == b"\x89PNG"
     assert str(picture) in run_here("demo", "--out", picture).out
+
+
+@pytest.mark.parametrize("option", ["--weights", "--groups"])
+def test_svmlight_files_have_no_columns_to_name(run_here, tmp_path, option):
+    (tmp_path / "train.svm").write_text("1 1:0.5\n0 2:1\n1 1:1\n")
+    done = run_here("fit", tmp_path / "train.svm", option, "w", "-o", tmp_path / "m.hull", "-m", "fixed-margin")
+    assert done.code == 1
+    assert f"SVMlight, which has no column for {option}" in " ".join(done.err.split())

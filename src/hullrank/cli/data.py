@@ -93,8 +93,11 @@ def load_data(
         table, style = read_styled(path, n_features=n_features, decimal=reading.decimal, usual=reading.usual)
     name = "standard input" if str(path) == "-" else str(path)
     if isinstance(table, SparseTable):
-        if columns.groups is not None:
-            raise TableError(f"{name} is SVMlight, which has no column for --groups; use a table with named columns")
+        for option, column in {"--groups": columns.groups, "--weights": columns.weights}.items():
+            if column is not None:
+                raise TableError(
+                    f"{name} is SVMlight, which has no column for {option}; use a table with named columns"
+                )
         return Data(table.X, table.y, None, table.qid)
     if style is not None and style.encoding is not None:
         note(f"{name} is not UTF-8; it is read as {style.encoding}")
