@@ -109,9 +109,6 @@ def _found(scoring: Any, estimator: Any) -> Any:
 
 
 def _own(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-    if is_classifier(model) and isinstance(y, np.ndarray) and y.ndim == 1:
-        # The accuracy; scikit-learn's checks of y take as long as a small fit.
-        return float(np.average(model.predict(X) == y, weights=sample_weight))
     return model.score(X, y, sample_weight=sample_weight)
 
 
