@@ -114,9 +114,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     parser.add_argument("--only", default="", help="only lines with these words")
     args = parser.parse_args()
-    print(
-        "| model | X | classes | form | memory beside X | the same | CPU | ending |\n|---|---|---|---|---|---|---|---|"
-    )
+    print("| model | X | classes | form | memory beside X | the same | CPU | ending |", "|---" * 8 + "|", sep="\n")
     for case in cases(100_000 if args.quick else 1_000_000):
         if args.only in f"{case[0]} {case[1]} {case[3]} {case[4]}":
             print(memory_line(*case), flush=True)

@@ -1,6 +1,6 @@
 """Cross-validated estimators against a cold GridSearchCV: one thread, equal data, grid and folds.
 
-    python benchmarks/bench_selection.py [--quick]
+    python benchmarks/bench_selection.py [--quick] [--linear]
 
 Times are CPU seconds of this process; "apart" is the largest difference of a mean score, and "same" whether both choose
 the same point. Kernel grids have 5 values of C and 4 of gamma; linear paths have 20 values of C on 20,000 rows. Between
@@ -63,7 +63,18 @@ def precomputed(name, m):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="200 and 500 rows with a kernel, 5000 rows linear")
-    quick = parser.parse_args().quick
+    parser.add_argument("--linear", action="store_true", help="only the linear paths")
+    args = parser.parse_args()
+    quick = args.quick
+    if not args.linear:
+        kernels(quick)
+    for name in NAMES:
+        getattr(hullrank, f"{name}CV")([1.0, 2.0]).fit(*curved_data(4000))  # compile before the clock starts
+        compare(name, *curved_data(5000 if quick else 20_000), {"C": np.geomspace(1e-3, 1e3, 20).tolist()})
+
+
+def kernels(quick):
+    """Grids of C and gamma, and fits with a precomputed kernel."""
     grid = {"C": [0.1, 1, 10, 100, 1000], "gamma": [0.01, 0.03, 0.1, 0.3]}
     for name in NAMES:
         getattr(hullrank, name)(kernel="rbf").fit(*curved_data(100))  # compile before the clock starts
@@ -72,8 +83,6 @@ def main():
     for name in NAMES:
         for m in (500, 1000):
             precomputed(name, m)
-    for name in NAMES:
-        compare(name, *curved_data(5000 if quick else 20_000), {"C": np.geomspace(1e-3, 1e3, 20).tolist()})
 
 
 if __name__ == "__main__":

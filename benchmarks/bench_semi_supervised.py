@@ -1,8 +1,8 @@
 """Do unlabelled rows help? Surfaces rendered from formulas, and tables, with one label in twenty.
 
 For every draw of the labels gamma and C are chosen by four folds of the labelled rows without the graph; the
-semi-supervised model keeps them and chooses the strength of the graph ("auto", 0 within one standard error). Printed is
-the mean accuracy of both on the rows without a label, the mean difference, and the p-value of a paired t-test.
+semi-supervised model keeps them and chooses the strength of the graph ("auto", 0 within half a standard error). Printed
+is the mean accuracy of both on the rows without a label, the mean difference, and the p-value of a paired t-test.
 
     HULLRANK_DATA=/path/to/data python benchmarks/bench_semi_supervised.py [surfaces|tables|NAME] [draws]
 """

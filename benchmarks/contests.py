@@ -35,13 +35,15 @@ class Contest:
     model: Any = None
 
 
+IMMEDIATE = {"C": 1.0, "thresholds": "immediate", "tol": 1e-6}
 CLASS_BASED = {
-    "FixedMarginClassifier, hinge": lambda: FixedMarginClassifier(loss="hinge", tol=1e-6),
-    "FixedMarginClassifier, squared": lambda: FixedMarginClassifier(loss="squared_hinge", tol=1e-6),
-    "FixedMarginClassifier, logistic": lambda: FixedMarginClassifier(loss="logistic", tol=1e-6),
-    "FixedMarginClassifier, logistic, all": lambda: FixedMarginClassifier(loss="logistic", thresholds="all", tol=1e-6),
-    "ConvexHullRanker, hinge": lambda: ConvexHullRanker(loss="hinge", tol=1e-6),
-    "ConvexHullRanker, squared": lambda: ConvexHullRanker(loss="squared_hinge", tol=1e-6),
+    "FixedMarginClassifier, hinge": lambda: FixedMarginClassifier(loss="hinge", **IMMEDIATE),
+    "FixedMarginClassifier, squared": lambda: FixedMarginClassifier(loss="squared_hinge", **IMMEDIATE),
+    "FixedMarginClassifier, default (squared, all)": lambda: FixedMarginClassifier(tol=1e-6),
+    "FixedMarginClassifier, logistic": lambda: FixedMarginClassifier(loss="logistic", **IMMEDIATE),
+    "FixedMarginClassifier, logistic, all": lambda: FixedMarginClassifier(1.0, loss="logistic", tol=1e-6),
+    "ConvexHullRanker, hinge": lambda: ConvexHullRanker(C=1.0, loss="hinge", tol=1e-6),
+    "ConvexHullRanker, squared": lambda: ConvexHullRanker(C=1.0, loss="squared_hinge", tol=1e-6),
     "NuMarginClassifier": lambda: NuMarginClassifier(tol=1e-6),
     "SumOfMarginsClassifier": lambda: SumOfMarginsClassifier(tol=1e-6),
 }

@@ -81,6 +81,7 @@ def test_l1_penalty(loss):
     assert_allclose(primal(model), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("thresholds", ["immediate", "all"])

@@ -63,6 +63,7 @@ def test_each_large_library_is_loaded_only_where_it_is_used(statement, loads, tm
     )
 
 
+@pytest.mark.slow
 def test_a_scikit_learn_that_moved_its_private_parts_is_named_with_the_cure():
     code = "import sklearn.utils; del sklearn.utils._safe_indexing; import hullrank._sklearn"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

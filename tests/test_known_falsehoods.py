@@ -26,6 +26,7 @@ def test_more_columns_than_rows():
     true_of("FixedMarginClassifier", {**FIXED, "C": 1e7}, X, np.arange(14) % 5, weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_more_columns_than_rows_whatever_the_weights(seed, loss):

@@ -10,6 +10,7 @@ __all__ = [
     "ConvergenceWarning",
     "CyclicOrderError",
     "DatasetError",
+    "FoldsStopped",
     "HullrankError",
     "InfeasibleParameterError",
     "KernelError",
@@ -78,6 +79,14 @@ class CollapsedRankingWarning(UserWarning):
 
 class QueryWarning(UserWarning):
     """Queries that are about to be a feature, or pairs that are counted across queries."""
+
+
+class FoldsStopped(KeyboardInterrupt):
+    """Ctrl-C before an estimator was fitted to every fold; ``estimator`` is what the fit on all rows gave."""
+
+    def __init__(self, estimator: Any) -> None:
+        super().__init__()
+        self.estimator = estimator
 
 
 class ScaleWarning(UserWarning):

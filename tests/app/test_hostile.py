@@ -12,9 +12,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from visitors import PORT, TOKEN, Visitor
 
 from chromium import wait_for
-from conftest import PORT, TOKEN, Visitor
 
 pytest.importorskip("starlette", reason="pip install 'hullrank[app]'")
 from hullrank.app.limits import MB, Limits

@@ -86,6 +86,7 @@ def test_partial_orders_queries_and_svmlight(visitor):
     assert last(visitor.work("fit", roles={})) == {"ended": "done"}
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said_and_earlier_work_stays(visitor):
     assert visitor.post("fit", content="{}").json() == {"error": "there is no table yet; drop one first"}
     bad = visitor.send("t.csv", b"a,b\n1,2\n3\n")

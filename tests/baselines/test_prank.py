@@ -26,6 +26,7 @@ def published_algorithm(X, codes, n_classes, kernel=np.dot):
         yield v.copy(), b.copy(), predicted
 
 
+@pytest.mark.slow
 @parametrize_with_checks([PRank(random_state=0), PRank(kernel="rbf", budget=40, random_state=0), PRank(average=True)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

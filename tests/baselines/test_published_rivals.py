@@ -13,6 +13,7 @@ PUBLISHED = {  # Bertsimas, Chang and Rudin, table 1: training rows, positive cl
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("HULLRANK_DATA"), reason="HULLRANK_DATA names no folder of data sets")
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_rankboost_with_whole_features_has_the_published_auc(name):

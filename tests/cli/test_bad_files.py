@@ -7,8 +7,7 @@ import subprocess
 import time
 
 import pytest
-
-from conftest import COMMAND, ORDER, table
+from commands import COMMAND, ORDER, table
 
 GOOD = b"size,grade,w\n1,poor,1\n2,fair,1\n3,good,1\n1.5,poor,2\n2.5,fair,1\n3.5,good,1\n"
 

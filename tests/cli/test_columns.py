@@ -5,8 +5,7 @@ import os
 
 import polars as pl
 import pytest
-
-from conftest import ORDER, WORDS, table
+from commands import ORDER, WORDS, table
 
 
 def columns_of(run_here, path, *options):
@@ -58,6 +57,7 @@ def test_on_a_terminal_and_without_columns(run_here, csv, tmp_path):
     assert facts["target"]["values"] == [{"value": "0.0", "rows": 1}, {"value": "1.0", "rows": 2}]
 
 
+@pytest.mark.slow
 def test_events_tell_stages_gaps_and_notes(run, csv, tmp_path):
     options = ("-t", "grade", "--order", ORDER, *WORDS, "--method", "fixed-margin", "-o", tmp_path / "m.hull", "--json")
     done = run("fit", csv, *options, env={**os.environ, "HULLRANK_EVENTS": "1"})

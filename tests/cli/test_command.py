@@ -6,9 +6,9 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER, WORDS, table
 from sklearn.datasets import dump_svmlight_file
 
-from conftest import ORDER, WORDS, table
 from hullrank.cli.methods import METHODS
 from hullrank.io import load, read_model, read_table, save
 
@@ -37,6 +37,7 @@ def test_usage_errors_have_code_2(run, csv):
     assert run("--version").out.startswith("hullrank ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["hull", "swapped-pairs", "sampled-pairs", "prank", "rankboost"])
 def test_every_method_sees_the_declared_order(run_here, csv, tmp_path, method):
     out = tmp_path / "m.hull"
@@ -227,6 +228,7 @@ def test_certify_accepts_the_truth_and_refuses_other_rows(run, run_here, fitted)
     assert "does not hold" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "setting"),
     [

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER, WORDS
 
-from conftest import ORDER, WORDS
 from hullrank import summarise
 from hullrank.io import load
 
@@ -68,6 +68,7 @@ def test_kernel_models_show_the_influence_of_the_columns_of_the_table(run_here, 
     assert "when a feature is shuffled" in run_here("explain", tmp_path / "m.hull", csv).out
 
 
+@pytest.mark.slow
 def test_a_scoring_system_shows_its_card_for_the_values_of_the_table(run_here, tmp_path):
     """Points times the cells of the table, added up by hand, give the totals of the card."""
     rng = np.random.default_rng(0)

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER, WORDS, table
 
-from conftest import ORDER, WORDS, table
 from hullrank import ConvexHullRanker, FixedMarginClassifier
 from hullrank.cli import result
 from hullrank.cli.folds import Remarks

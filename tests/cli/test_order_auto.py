@@ -5,8 +5,7 @@ import shlex
 
 import numpy as np
 import polars as pl
-
-from conftest import WORDS
+from commands import WORDS
 
 
 def test_the_order_that_is_found_can_be_confirmed(run_here, csv, tmp_path):

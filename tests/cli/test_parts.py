@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER, run_inside, table
 
-from conftest import ORDER, run_inside, table
 from hullrank.cli.parts import memory_in_bytes
 from hullrank.exceptions import HullrankError
 
@@ -37,6 +37,7 @@ def model(grades, tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_fits_ranks_and_evaluates_like_the_whole_table(run_here, grades, tmp_path):
     folder, whole, frame = grades
     one, parts = tmp_path / "one.hull", tmp_path / "parts.hull"
@@ -56,6 +57,7 @@ def test_fits_ranks_and_evaluates_like_the_whole_table(run_here, grades, tmp_pat
     assert figures[0] == pytest.approx(figures[2], abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json", "arrow"])
 def test_ranked_rows_are_sorted_through_files(run_here, grades, model, tmp_path, ending):
     folder, whole, _ = grades

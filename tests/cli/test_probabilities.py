@@ -1,13 +1,16 @@
 """``hullrank fit --probabilities``: what ``rank`` adds is what the calibrator says, and nonsense is refused."""
 
 import json
+import os
+import signal
 
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER, WORDS, table
 
-from conftest import ORDER, WORDS
-from hullrank import OrdinalCalibrator
+from hullrank import ExactRanker, OrdinalCalibrator
+from hullrank.exact import portfolio
 from hullrank.io import load
 
 
@@ -102,3 +105,28 @@ def test_too_few_rows_of_a_grade_leave_the_figure_out(run_here, csv, tmp_path):
     assert done.code == 0, done.err
     assert "only 6 rows have the grade 'poor', and 10 are needed" in done.err
     assert "probabilities" not in json.loads(done.out)["cross_validated"]
+
+
+@pytest.mark.parametrize(("search", "status"), [(1, "interrupted"), (2, "max_cells")], ids=["all rows", "a fold"])
+def test_ctrl_c_keeps_the_exact_ranking_without_probabilities(run_here, tmp_path, monkeypatch, search, status):
+    table(n=60).write_csv(tmp_path / "d.csv")
+    out, searches, original = tmp_path / "m.hull", [], portfolio._use_starts
+
+    def stopped(*arguments):
+        searches.append(None)
+        if len(searches) == search:
+            os.kill(os.getpid(), signal.SIGINT)
+        original(*arguments)
+
+    monkeypatch.setattr(portfolio, "_use_starts", stopped)
+    names = ("--target", "grade", "--order", ORDER, *WORDS, "--probabilities", "--out", out)
+    done = run_here("fit", tmp_path / "d.csv", *names, "-m", "exact", "--set", "max_cells=200")
+    assert done.code == 0, done.err
+    assert len(searches) == search
+    assert "no probabilities: Ctrl-C came before they were learned" in done.err
+    model = load(out)[-1]
+    assert isinstance(model, ExactRanker)
+    assert model.certificate_.status == status
+    ranked = run_here("rank", out, tmp_path / "d.csv", "--out", tmp_path / "r.csv")
+    assert ranked.code == 0, ranked.err
+    assert not [name for name in pl.read_csv(tmp_path / "r.csv").columns if name.startswith("P(")]

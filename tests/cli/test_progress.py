@@ -8,8 +8,8 @@ import subprocess
 
 import numpy as np
 import pytest
+from commands import COMMAND, ORDER, WORDS, table
 
-from conftest import COMMAND, ORDER, WORDS, table
 from hullrank import ConvexHullRanker, FixedMarginClassifier, SwappedPairsRanker
 from hullrank._progress import listening
 from hullrank.cli.progress import DigitsDone

@@ -44,6 +44,7 @@ def test_names_places_and_lists(run_here, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["w.csv"]
 
 
+@pytest.mark.slow
 def test_standard_output_feeds_another_command(run, tmp_path):
     written = run("sample", "wine.csv", "--out", "-")
     assert written.code == 0

@@ -42,6 +42,7 @@ assert pandas.DataFrame({{"a": [1]}}).shape == (1, 1)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["rank", "columns", "methods", "explain"])
 def test_commands_load_what_they_use(fitted, command):
     arguments = {

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from commands import ORDER
 
-from conftest import ORDER
 from hullrank.io import load, read_model, read_table
 
 TABLES = Path(__file__).parent / "tables"
@@ -124,6 +124,7 @@ def test_what_is_doubtful_is_said_and_nothing_else(fit, name, options, note):
     assert note is None or note in notes[0]
 
 
+@pytest.mark.slow
 def test_the_decimal_sign_and_the_order_of_dates_can_be_given(fit):
     thousands = load(fit("either_sign.csv", "--decimal", ".")[3])[0].columns_[0]
     decimals = load(fit("either_sign.csv", "--force")[3])[0].columns_[0]

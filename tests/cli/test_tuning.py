@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from commands import ORDER, WORDS, table
 
-from conftest import ORDER, WORDS, table
 from hullrank import ConvexHullRanker, ConvexHullRankerCV, SwappedPairsRanker, SwappedPairsRankerCV
 from hullrank.cli.folds import Remarks, Task, runner
 from hullrank.cli.tuning import tuned
@@ -19,6 +19,7 @@ def columns():
     return frame.drop("grade"), np.array(frame["grade"].to_list())
 
 
+@pytest.mark.slow
 def test_fit_takes_the_choice_of_the_cross_validated_estimator(run_here, csv, tmp_path):
     done = run_here("fit", csv, *OPTIONS, "--tune", "-o", tmp_path / "m.hull")
     assert done.code == 0, done.err
@@ -42,6 +43,7 @@ def test_a_kernel_tunes_its_width_too(run_here, csv, tmp_path):
     assert isinstance(model.gamma, float)
 
 
+@pytest.mark.slow
 def test_rows_left_out_take_no_part_in_the_choice():
     """Nested: a fold's choice is that of its training rows alone, so other test rows do not change it."""
     frame = table().drop("grade", "query", "weight")

@@ -12,9 +12,9 @@ import zipfile
 
 import polars as pl
 import pytest
+from commands import COMMAND, ORDER, WORDS, table
 from typer.testing import CliRunner
 
-from conftest import COMMAND, ORDER, WORDS, table
 from hullrank.cli import completion
 from hullrank.cli.described import parameters_of
 from hullrank.cli.methods import METHODS

@@ -67,6 +67,7 @@ def test_stopped_searches_bound_the_optimum():
     assert stopped > INSTANCES // 20
 
 
+@pytest.mark.slow
 def test_random_lattices_are_solved():
     rng = np.random.default_rng(1)
     for _ in range(INSTANCES // 3):

@@ -13,6 +13,7 @@ Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
 REFERENCE = ExactRanker().fit(X, Y).certificate_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("units", "weight"),
     [(1e-99, None), (1e99, None), (np.array([1e-90, 1.0, 1e90]), None), (1.0, 1e-99), (1.0, 1e99)],

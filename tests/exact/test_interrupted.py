@@ -41,6 +41,7 @@ PHASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("phase", "call"),
     [

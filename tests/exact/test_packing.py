@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from hullrank import ExactRanker
-from hullrank.exact._packing_loops import cannot_all_be_won
+from hullrank.exact._simplex_loops import cannot_all_be_won
 from hullrank.exact.clock import Clock
 from hullrank.exact.packing import Packing
 from hullrank.exact.statement import state_pairs

@@ -53,6 +53,7 @@ def test_whole_number_weights_equal_brute_force(block):
         assert search.bound == pytest.approx(best[0], rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("statistic", ["auc", "dcg"])
 def test_required_signs_equal_enumeration(seed, statistic):

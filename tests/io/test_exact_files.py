@@ -26,6 +26,7 @@ def described(ranker):
     return f"{statistic} {ranker.weights} {ranker.max_features}"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("ranker", RANKERS, ids=described)
 def test_it_comes_back_from_a_file_and_leaves_as_a_graph(ranker, tmp_path):

@@ -31,6 +31,7 @@ def sio():
     return pytest.importorskip("skops.io", reason="skops is not installed (hullrank[skops])")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_skops_brings_back_the_same_model(sio, estimator):

@@ -51,6 +51,7 @@ def test_swapped_pairs_is_its_definition(case):
     assert same(swapped_pairs(y * 0.5 - 3, scores, qid=queries, sample_weight=weights), expected)
 
 
+@pytest.mark.slow
 @given(rankings(), st.lists(st.sampled_from([(i, j) for i in range(5) for j in range(i)]), min_size=1))
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_wmw_is_its_definition_on_any_graph(case, edges):

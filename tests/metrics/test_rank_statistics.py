@@ -23,6 +23,7 @@ WEIGHTS = {  # a_l of the paper, l = 1..n, with t = 3 and p = 2
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WEIGHTS)
 @given(binary)
 def test_functional_sums_the_weight_of_the_strict_rank_of_each_positive(name, rows):

@@ -68,6 +68,7 @@ def test_reciprocal_rank_is_the_worst_way_to_break_ties(case):
         assert mean_reciprocal_rank(y, scores) == pytest.approx(1 / max(places))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 @given(documents, st.randoms())
 def test_value_is_the_mean_over_queries_in_any_row_order(metric, case, random):

@@ -91,6 +91,7 @@ def test_an_influence_is_the_derivative_of_the_rate_in_the_weight_of_a_row():
         assert (moved.rate(order) - solves.rate(order)) / step == pytest.approx(influence[row], rel=1e-4, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_local_search_finds_the_best_of_all_orders(monkeypatch):
     for seed in range(4):
         X, codes, weights = grades(seed, n=300, n_classes=6, noise=1.0)
@@ -222,6 +223,7 @@ def test_errors_say_what_to_do():
         OrderGraphSearchCV(order="chain", cv=[(np.flatnonzero(codes < 3), np.flatnonzero(codes == 3))]).fit(X, codes)
 
 
+@pytest.mark.slow
 @parametrize_with_checks([OrderGraphSearchCV(n_resamples=50), OrderGraphSearchCV(order="chain")])
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.UndecidedOrderWarning")
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.UndeclaredOrderWarning")

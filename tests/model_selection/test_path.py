@@ -32,6 +32,7 @@ EXACT = FixedMarginClassifier(tol=1e-9)  # so that no sample near a threshold ch
 TIGHT = {"tol": 1e-12}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         FixedMarginClassifierCV([0.1, 1], estimator=FixedMarginClassifier(**TIGHT), cv=3),
@@ -51,6 +52,7 @@ def grades():
     return (X / X.std(axis=0))[:240], discretize(y, 4)[:240]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("single", "searching"),
     [

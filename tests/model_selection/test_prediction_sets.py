@@ -8,6 +8,7 @@ from hullrank import FixedMarginClassifier, OrdinalCalibrator, OrdinalPrediction
 from hullrank.model_selection.prediction_sets import growth
 
 
+@pytest.mark.slow
 @parametrize_with_checks([OrdinalPredictionSets(FixedMarginClassifier(tol=1e-10), random_state=0)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -49,6 +50,7 @@ class Overconfident(FixedMarginClassifier):
         return shares / shares.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inner", [FixedMarginClassifier(C=0.1), Overconfident(C=0.1)])
 @pytest.mark.parametrize("coverage", [0.7, 0.9])
 def test_coverage_holds_on_average_over_draws(inner, coverage):

@@ -19,6 +19,7 @@ from hullrank.models._cuts import best_cuts, metric_costs
 from hullrank.models._decisions import decide
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         TunedThresholdOrdinal(FixedMarginClassifier(tol=1e-12), cv=3),
@@ -48,6 +49,7 @@ def every_cut(scores, n_classes):
     return combinations_with_replacement(gaps, n_classes - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4))

@@ -43,6 +43,7 @@ def test_normal_scores_are_within_queries():
     assert z[1] < z[2] < z[0]
 
 
+@pytest.mark.slow
 def test_columns_that_say_nothing_go_to_zero():
     X, y = few_columns()
     gammas = column_gammas(X, y) * X.var(axis=0)
@@ -52,6 +53,7 @@ def test_columns_that_say_nothing_go_to_zero():
     assert column_gammas(X, y)[5] == 0.0
 
 
+@pytest.mark.slow
 def test_few_columns_among_many_are_ranked_far_better():
     X, y = few_columns(1, 900)
     train, test = np.arange(900) < 300, np.arange(900) >= 300

@@ -81,6 +81,7 @@ def test_bad_data_are_named(estimator, case):
     assert vars(model) == estimator().get_params()
 
 
+@pytest.mark.slow
 @every_estimator
 @pytest.mark.parametrize("case", DATA)
 def test_a_failed_refit_changes_nothing(estimator, case):

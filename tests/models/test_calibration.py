@@ -33,6 +33,7 @@ class LeastSquaresScorer(BaseEstimator):
         return self.ridge_.predict(X)
 
 
+@pytest.mark.slow
 @parametrize_with_checks([OrdinalCalibrator(FixedMarginClassifier(tol=1e-12), cv=3)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -230,6 +231,7 @@ def test_an_interrupted_fold_ends_the_whole_fit(monkeypatch):
         return self
 
     monkeypatch.setattr(FixedMarginClassifier, "fit", stopped)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as stop:
         OrdinalCalibrator(FixedMarginClassifier()).fit(X, y)
     assert len(fits) == 3
+    assert stop.value.estimator is fits[0]  # fitted to all rows, before the folds

@@ -49,6 +49,7 @@ def draw(seed=0, m=40, n=3, K=4, noise=0.7):
     return X, place * K // m
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([1e-6, 1e-3, 1e3, 1e6]), st.sampled_from(sorted(PRICED)))
 @settings(max_examples=40)
 def test_the_scale_of_the_data_does_not_change_the_ranking(seed, a, name):
@@ -145,6 +146,7 @@ AWKWARD = {
 }
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(DRIVEN), st.sampled_from(sorted(AWKWARD)), st.integers(0, 10**6),
     st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), st.sampled_from(["linear", "rbf"]),
@@ -209,6 +211,7 @@ def test_repeated_rows_of_a_kernel_do_not_collapse():
         assert np.ptp(fitted.score_samples(X)) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [FixedMarginClassifier, NuMarginClassifier, SwappedPairsRanker, SampledPairsRanker])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_columns_of_different_scale_are_named(model, kernel):

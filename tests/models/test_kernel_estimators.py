@@ -24,6 +24,7 @@ ALL = [ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMargins
 TIGHT = {"gamma": 0.1, "tol": 1e-12}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         ConvexHullRanker(kernel="rbf", **TIGHT),
@@ -46,6 +47,7 @@ def svc_objective(svc, X, y, C):
     return 0.5 * float(svc.dual_coef_[0] @ K @ svc.dual_coef_[0]) + C * np.maximum(0, 1 - margins).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 def test_two_classes_are_svc(C):
     ours = FixedMarginClassifier(C, loss="hinge", kernel="rbf", tol=1e-8).fit(X, BINARY)
@@ -86,6 +88,7 @@ def test_linear_gram_equals_the_linear_estimator(estimator):
     np.testing.assert_allclose(gram.thresholds_, linear.thresholds_, atol=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ALL)
 def test_callable_precomputed_and_named_kernels_agree(estimator):
     named = estimator(kernel="rbf", gamma=0.05, tol=1e-8).fit(X, GRADES)

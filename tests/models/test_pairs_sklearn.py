@@ -8,6 +8,7 @@ from hullrank import SampledPairsRanker, SwappedPairsRanker
 TIGHT = {"tol": 1e-12}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         SwappedPairsRanker(**TIGHT),

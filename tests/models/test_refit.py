@@ -57,6 +57,7 @@ def test_every_estimator_is_here():
     assert sorted(SETTINGS) == sorted(ESTIMATORS)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.CollapsedRankingWarning")
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", SETTINGS)
@@ -118,6 +119,7 @@ LAST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETTINGS)
 def test_an_error_late_in_a_fit_brings_the_last_one_back(name, monkeypatch):
     model = blank(name).fit(X, Y > 0)
@@ -169,6 +171,7 @@ WARM = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WARM)
 def test_a_warm_start_reaches_the_optimum_of_a_cold_one(name):
     """After another price, other labels, fewer rows and another number of columns."""

@@ -154,6 +154,7 @@ def test_errors_say_what_to_do():
         SemiSupervised(ConvexHullRanker()).fit(X[:20], y, unlabeled=X[20:, :2])
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         SemiSupervised(FixedMarginClassifier(tol=1e-12), strength=1.0),

@@ -83,6 +83,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(("seed", "C"), [(0, 0.03), (1, 1.0), (2, 30.0), (3, 1.0)])
 def test_the_signed_optimum_is_that_of_a_conic_solver(name, seed, C):

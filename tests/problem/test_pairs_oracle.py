@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from hullrank.data.queries import ranks_within
 from hullrank.exceptions import NoComparablePairError
+from hullrank.problem import all_pairs, logistic_pairs
 from hullrank.problem.all_pairs import AllPairs, comparable, pairs_per_query
 from hullrank.problem.charges import LOSSES, Charge, charge_named
 from hullrank.problem.pair_sets import ListedPairs
 from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
+from hullrank.problem.pairs_at_scores import sorted_scores
 from hullrank.problem.rows import ArrayRows
 
 WINDOWS = [(-np.inf, 1.0), (0.75, 1.25), (0.5, 1.0)]
@@ -223,3 +225,53 @@ def test_totals_of_queries_keep_their_digits_beside_larger_ones():
         for of in (np.flatnonzero(query == q) for q in range(6))
     ]
     np.testing.assert_allclose(found, [float(value) for value in exact], rtol=1e-14)
+
+
+@pytest.mark.parametrize("few", [0, 24])
+def test_squares_of_tiny_violations_keep_their_digits(few, monkeypatch):
+    """Scores a millionth short of the margin: the sum of squares is not a difference of larger sums."""
+    monkeypatch.setattr(all_pairs, "FEW_PARTNERS", few)
+    rng = np.random.default_rng(0)
+    targets = rng.integers(0, 5, 60)
+    scores = 100.0 + targets * (1 - 1e-6 * rng.random(60))
+    _, pairs = comparable(targets, np.zeros(60, np.int64), np.ones(60))
+    z = [1 - (scores[i] - scores[j]) for i in range(60) for j in range(60) if targets[i] > targets[j]]
+    exact = np.mean(np.maximum(z, 0.0) ** 2)
+    assert exact < 1e-12
+    assert pairs.at(scores).ramp(-np.inf, 1.0).square == pytest.approx(exact, rel=1e-8)
+
+
+@pytest.mark.parametrize("scores", [np.zeros(50), np.r_[np.arange(49.0), 1e300], np.r_[-1e-320, np.zeros(48), 1e-320]])
+def test_scores_that_no_radix_tells_apart_are_sorted_all_the_same(scores):
+    pairs = AllPairs(np.arange(50), np.zeros(50, np.int64), np.full(50, 0.1))
+    shuffled = np.random.default_rng(0).permutation(scores)
+    order, found = sorted_scores(shuffled, pairs)
+    np.testing.assert_array_equal(found, np.sort(scores))
+    np.testing.assert_array_equal(shuffled[order], found)
+
+
+def test_a_radix_sort_is_a_sort_within_queries():
+    rng = np.random.default_rng(1)
+    query = rng.integers(0, 7, 3000)
+    scores = rng.standard_cauchy(3000).round(2)
+    order, found = sorted_scores(scores, AllPairs(np.zeros(3000, np.int64), query, np.ones(3000)))
+    np.testing.assert_array_equal(found, scores[np.lexsort((scores, query))])
+    np.testing.assert_array_equal(query[order], np.sort(query))
+
+
+@pytest.mark.parametrize("room", [1 << 22, 40])
+def test_logistic_pairs_far_apart_and_in_little_room(room, monkeypatch):
+    """Scores over hundreds of stretches of the exponentials, with ties, and powers that are summed a few at a time."""
+    monkeypatch.setattr(logistic_pairs, "_ROOM", room)
+    rng = np.random.default_rng(2)
+    targets, query = rng.integers(0, 9, 120), rng.integers(0, 3, 120)
+    scores = np.round(rng.standard_cauchy(120) * 30, 1)
+    _, pairs = comparable(targets, query, rng.random(120) + 0.1)
+    at, listed = pairs.at(scores), pairs.listed().at(scores)
+    ours, theirs = at.smooth(Charge.LOGISTIC), listed.smooth(Charge.LOGISTIC)
+    assert ours.value == pytest.approx(theirs.value, rel=1e-13)
+    np.testing.assert_allclose(ours.coef, theirs.coef, atol=1e-15)
+    X = rng.normal(size=(120, 3))
+    np.testing.assert_allclose(
+        at.smooth_gram(Charge.LOGISTIC, X), listed.smooth_gram(Charge.LOGISTIC, X), rtol=1e-10, atol=1e-14
+    )

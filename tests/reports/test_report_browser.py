@@ -203,6 +203,7 @@ def test_the_keyboard_is_enough(page):
     assert css(page, "#detail")[0].text != top
 
 
+@pytest.mark.slow
 def test_turning_the_phone_draws_anew_and_keeps_what_was_set(page):
     css(page, ".chips input")[0].click()
     css(page, ".threshold")[0].send_keys("\ue012" * 5)

@@ -43,6 +43,7 @@ def conic_optimum(qp, M):
     return programme.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [0.3, 3.0, 30.0])
 @pytest.mark.parametrize(("n", "constraints", "order"), [(40, 1, 0), (60, 3, 0), (150, 4, 2), (300, 5, 3)])
 def test_the_optimum_is_that_of_a_conic_solver(n, constraints, order, width):

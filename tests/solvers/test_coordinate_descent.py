@@ -80,6 +80,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_the_optimum_is_that_of_a_conic_solver(case):
     problem, optimum = CASES[case]

@@ -82,6 +82,7 @@ def certified(model, X, y, weights=None):
     return certificate
 
 
+@pytest.mark.slow
 @every_variant
 @pytest.mark.parametrize("case", CASES)
 def test_degenerate_data_are_certified(variant, case):

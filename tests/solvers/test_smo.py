@@ -84,6 +84,7 @@ def conic_optimum(problem, samples, K):
     return conic.value
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_objective_equals_that_of_a_conic_solver(name):

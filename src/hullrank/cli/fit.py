@@ -20,7 +20,7 @@ from hullrank.cli.parts import Placed, larger_than_memory
 from hullrank.cli.result import tell_result
 from hullrank.cli.signs import translate_signs
 from hullrank.cli.tuning import check_tunable, tuned, words
-from hullrank.exceptions import HullrankError, TableError
+from hullrank.exceptions import FoldsStopped, HullrankError, TableError
 from hullrank.order import OrderGraph
 
 _MANY_GRADES = 20
@@ -218,7 +218,11 @@ def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
         Z = prepare.fit_transform(data.X)
     translate_signs(model, prepare)
     with working(title, keep=True) as advance, watching(model, advance):
-        model.fit(Z, y, **extra)
+        try:
+            model.fit(Z, y, **extra)
+        except FoldsStopped as stop:
+            pipeline.steps[-1] = ("model", stop.estimator)
+            note("no probabilities: Ctrl-C came before they were learned, and the model is kept without them")
     return Z
 
 

@@ -147,5 +147,6 @@ def _independent(arrangement: Arrangement, rank: int | None = None) -> Indices:
     filled = int(arrangement.D.any(axis=0).sum())
     if rank is None:
         size = np.abs(np.diag(triangle))
-        rank = filled if size[filled - 1] > 1e-6 * size[0] else spanning(arrangement).shape[1]
+        full = len(size) >= filled and size[filled - 1] > 1e-6 * size[0]
+        rank = filled if full else spanning(arrangement).shape[1]
     return np.asarray(order[:rank], dtype=np.int64)

@@ -1,5 +1,6 @@
 """Fits of one model at rising values of C, each from the one before it."""
 
+from dataclasses import replace
 from typing import Any
 
 from hullrank.problem.certificate import Status
@@ -53,5 +54,8 @@ class Path:
 
     def _store(self, statement: Any, solution: Solution) -> None:
         self.model._store(statement, solution)
-        if self.needs_labels:
-            self.model._store_label_rule(statement, solution)
+        if not self.needs_labels:
+            return
+        if solution.scores is None:
+            solution = replace(solution, scores=statement.scores(solution.point))
+        self.model._store_label_rule(statement, solution)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from hullrank._sklearn import num_samples, safe_indexing
 from hullrank.data import check_target, check_weights, encode_labels
-from hullrank.exceptions import HullrankError, LabelError
+from hullrank.exceptions import FoldsStopped, HullrankError, LabelError
 from hullrank.problem.certificate import Status
 
 Floats = NDArray[np.float64]
@@ -40,7 +40,8 @@ class CrossScores:
 def cross_validated_scores(estimator: Any, X: Any, y: Any, sample_weight: Any, cv: Any) -> CrossScores:
     """Fit the estimator on all rows and on every fold, and score every row by a model that has not seen it.
 
-    ``cv="prefit"`` takes the estimator as it is, which must have been fitted to other rows.
+    ``cv="prefit"`` takes the estimator as it is, which must have been fitted to other rows. Ctrl-C raises FoldsStopped
+    with the estimator on all rows, as far as it was fitted.
     """
     X, y = indexable(X, y)
     rows = np.empty((num_samples(X), 0))  # only the estimator looks into X
@@ -48,6 +49,8 @@ def cross_validated_scores(estimator: Any, X: Any, y: Any, sample_weight: Any, c
     given = None if sample_weight is None else weights
     prefit = isinstance(cv, str) and cv == "prefit"
     fitted = _fitted(estimator) if prefit else _fit_part(estimator, X, y, given)
+    if not prefit and _interrupted(fitted):
+        raise FoldsStopped(fitted)
     values = check_target(rows, y)
     used = np.flatnonzero(weights)
     labels = encode_labels(safe_indexing(y, used), values[used], _total_order(fitted))
@@ -62,7 +65,12 @@ def cross_validated_scores(estimator: Any, X: Any, y: Any, sample_weight: Any, c
     scores = np.empty(len(weights))
     tested = np.zeros(len(weights), dtype=bool)
     for train, test in _splits(cv, X, codes, used, labels.classes):
-        model = _fit_part(estimator, X, y, given, train)
+        try:
+            model = _fit_part(estimator, X, y, given, train)
+        except KeyboardInterrupt as stop:
+            raise FoldsStopped(fitted) from stop
+        if _interrupted(model):
+            raise FoldsStopped(fitted)
         mean, scale = _location(model, X, weights, train)
         scores[test] = (model.score_samples(safe_indexing(X, test)) - mean) / scale
         tested[test] = True
@@ -76,10 +84,12 @@ def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.int
     if rows is not None:
         X, y = safe_indexing(X, rows), safe_indexing(y, rows)
         weights = None if weights is None else weights[rows]
-    model = clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
-    if getattr(getattr(model, "certificate_", None), "status", None) == Status.INTERRUPTED:
-        raise KeyboardInterrupt  # an estimator answers Ctrl-C by its best model so far; the other folds must not go on
-    return model
+    return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
+
+
+def _interrupted(model: Any) -> bool:
+    """Whether the model is the estimator's answer to Ctrl-C: its best so far."""
+    return getattr(getattr(model, "certificate_", None), "status", None) == Status.INTERRUPTED
 
 
 def _fitted(estimator: Any) -> Any:

@@ -120,7 +120,7 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
             return None
         if self.warm_start:
             self._warm = solution.point
-        return solution.point
+        return solution.point if solution.start is None else solution.start
 
     def _warm_start_for(self, statement: PairStatement) -> Point | None:
         """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then."""

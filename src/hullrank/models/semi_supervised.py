@@ -36,6 +36,7 @@ Floats = NDArray[np.float64]
 STRENGTHS = (0.0, 0.1, 1.0, 10.0, 100.0, 1000.0)  # what strength="auto" tries
 MOST_PIVOTS = 2000  # rows that span the functions of a kernel; more rows enter through their values only
 _FOLDS, _REPEATS = 4, 3
+_DEMANDED = 0.5  # standard errors by which a strength must be better than 0; a whole one hid gains (docs/unlabelled.md)
 
 
 def _inner_has(name: str) -> Any:
@@ -57,7 +58,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
     strength : float or "auto", default="auto"
         The weight of the graph beside that of the norm, in units in which a random function pays as much by the one as
         by the other; 0 leaves the unlabelled rows out. "auto" tries 0, 0.1, 1, ..., 1000 on folds of the labelled rows,
-        and takes 0 unless another is better by more than one standard error of the difference.
+        and takes 0 unless another is better by more than half a standard error of the difference.
     n_neighbors : int, default=10
         Nearest rows that every row is joined with.
     graph : sparse matrix or array of shape (n_rows, n_rows), default=None
@@ -209,7 +210,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         return (values + values.T) / 2 if self._pairwise and values.shape[0] == values.shape[1] else values
 
     def _chosen(self, product: InnerProduct, rows: Floats, y: Any, given: dict[str, Any]) -> float:
-        """The strength by folds of the labelled rows; 0 within one standard error of the best.
+        """The strength by folds of the labelled rows; 0 within half a standard error of the best.
 
         The figure is the mean of pair accuracy, which says more about few rows than accuracy does, and the estimator's
         own score. Folds are dealt several times, which lowers the noise of the mean but not the standard error that is
@@ -232,7 +233,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         best = int(means.argmax())
         difference = scores[best] - scores[0]
         error = float(difference.std(ddof=1)) / (len(folds) / _REPEATS) ** 0.5 if len(difference) > 1 else np.inf
-        return STRENGTHS[best] if difference.mean() > error else 0.0
+        return STRENGTHS[best] if difference.mean() > _DEMANDED * error else 0.0
 
     def _rated(self, mapped: Floats, y: Any, train: Any, test: Any, given: dict[str, Any]) -> float:
         learned, left_out = (

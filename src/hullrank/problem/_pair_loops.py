@@ -120,6 +120,39 @@ def partner_sums(
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
+def violated_squares(
+    scores: Floats, margin: float, rank: Ranks, starts: Ints, n_ranks: Ints, weights: Floats, counters: Floats
+) -> float:
+    """The sum over all violated pairs of weights[i] * weights[j] * (margin - s_i + s_j)^2, from positive terms only.
+
+    Counters hold a weight, the mean score and the weighted squared distances from it (Welford 1962).
+    """
+    found = 0.0
+    for k in range(starts.shape[0] - 1):
+        last = n_ranks[k] - 1
+        for t in range(1, last + 1):
+            for z in range(3):
+                counters[t, z] = 0.0
+        j = starts[k + 1] - 1
+        for i in range(starts[k + 1] - 1, starts[k] - 1, -1):
+            while j >= starts[k] and scores[i] - scores[j] < margin:
+                c = np.int64(rank[j]) + 1
+                while c <= last:
+                    apart = scores[j] - counters[c, 1]
+                    counters[c, 0] += weights[j]
+                    counters[c, 1] += apart * (weights[j] / counters[c, 0])
+                    counters[c, 2] += weights[j] * apart * (scores[j] - counters[c, 1])
+                    c += c & -c
+                j -= 1
+            c = np.int64(rank[i])
+            while c > 0:
+                apart = margin - (scores[i] - counters[c, 1])
+                found += weights[i] * (counters[c, 0] * apart * apart + counters[c, 2])
+                c &= c - 1
+    return found
+
+
+@njit(error_model="numpy", no_cfunc_wrapper=True)
 def curve_rows(
     scores: Floats,
     upper: Floats,

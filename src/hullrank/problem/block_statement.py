@@ -32,7 +32,7 @@ class NearRows:
 
     rows: ArrayRows
     layout: RowLayout
-    number: NDArray[np.intp]
+    number: NDArray[np.integer]
     unit: float = 1.0
 
     def spread(self, layout: RowLayout, place: NDArray[np.intp], multipliers: Floats, values: Floats) -> None:

@@ -75,10 +75,10 @@ class Window(NamedTuple):
 class Near(NamedTuple):
     """Rows near their kink: the bundle of every slack, the row of X, the cost of the slack, the row's number."""
 
-    bundle: NDArray[np.intp]
+    bundle: NDArray[np.int32]
     X: Any
     cost: Floats
-    number: NDArray[np.intp]
+    number: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -205,8 +205,8 @@ def _survey_piece(
         H += rows.gram(per_sample[1])
     if window.fetch and window.model and n_near:
         sample, bundle = near[:, :n_near]
-        number = frame.bundle_order[bundle]
-        sums["near"].append(Near(number, X[sample], problem.cost * block.weights[sample], low + sample))
+        named, number = frame.bundle_order[bundle].astype(np.int32), (low + sample).astype(np.int32)
+        sums["near"].append(Near(named, X[sample], problem.cost * block.weights[sample], number))
 
 
 def _growth(problem: IntervalProblem, theta: Floats, s: Floats, size: float) -> tuple[Floats, Floats]:

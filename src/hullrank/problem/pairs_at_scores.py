@@ -24,12 +24,17 @@ class AtScores:
         self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
         self.sums: dict[float, tuple[_Moments, Floats]] = {}  # by margin, see ``_squared``
         sizes = pairs.sizes
-        means = np.add.reduceat(self.scores, pairs.starts[:-1]) / sizes
-        # differences do not care about a shift, rounding errors do
-        self.centred = self.scores - (np.repeat(means, sizes) if len(sizes) > 1 else means)
+        middle = self.scores[pairs.starts[:-1] + sizes // 2]
+        # differences do not care about a shift, rounding errors do, which a shift by one of the scores seldom has
+        self.centred = self.scores - (np.repeat(middle, sizes) if len(sizes) > 1 else middle)
+
+    @cached_property
+    def reach(self) -> float:
+        """About the largest number in a sum over scores."""
+        return 1 + float(np.abs(self.centred).max())
 
     def _arranged(self, scores: Floats) -> tuple[Ints, Floats]:
-        return _sorted(scores, self.pairs)
+        return sorted_scores(scores, self.pairs)
 
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
         """Sum of omega max(0, margin - d), and its subgradient in the scores."""
@@ -40,7 +45,7 @@ class AtScores:
     def ramp(self, low: float, high: float) -> Ramp:
         """Sums over the ramp from ``low`` to ``high``."""
         upper, coef = self._squared(high)
-        reach = 1 + float(np.abs(self.centred).max())
+        reach = self.reach
         noise = (4 + len(coef) ** 0.5 / 4) * EPSILON * reach * upper.weight
         if low == -np.inf:
             return Ramp(upper.square, self._unsorted(coef), upper.weight, 0.0, noise)
@@ -58,10 +63,21 @@ class AtScores:
             self.partners[margin] = lower[0] + higher[0]
             below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
             coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
-            total = float(below.sum())
-            moments = _Moments(float(self.weights @ lower[0]), total, margin * total + float(self.centred @ coef))
-            self.sums[margin] = moments, coef
+            weight, total = float(self.weights @ lower[0]), float(below.sum())
+            square = margin * total + float(self.centred @ coef)
+            if square < 1e-6 * self.reach**2 * weight:
+                square = self._sum_of_squares(margin)
+            self.sums[margin] = _Moments(weight, total, square), coef
         return self.sums[margin]
+
+    def _sum_of_squares(self, margin: float) -> float:
+        """Sum of omega z^2 over the pairs with z = margin - d > 0, where all z are so small that the difference of two
+        sums would have lost its digits."""
+        from hullrank.problem._pair_loops import violated_squares
+
+        pairs, counters = self.pairs, np.empty((int(self.pairs.n_ranks.max()), 3))
+        ordered = self.rank, pairs.starts, pairs.n_ranks, self.weights
+        return violated_squares(self.centred, margin, *ordered, counters)
 
     def laplacian(self, low: float, high: float, v: Floats) -> Floats:
         """L v over the pairs with low <= d < high."""
@@ -173,6 +189,9 @@ class FewAtScores(AtScores):
         """The same pairs sorted by score, which exponentials of distances need."""
         return AtScores(self.pairs, self.given)
 
+    def _sum_of_squares(self, margin: float) -> float:
+        return self._by_score._sum_of_squares(margin)
+
     def _curved(self, low: float, high: float, rows: Floats) -> Floats:
         from hullrank.problem._pair_loops import visit_rows
 
@@ -210,13 +229,13 @@ def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tup
     return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
 
 
-def _sorted(scores: Floats, pairs: AllPairs) -> tuple[Ints, Floats]:
+def sorted_scores(scores: Floats, pairs: AllPairs) -> tuple[Ints, Floats]:
     """The rows by query, then by ascending score, and their scores in that order."""
     from hullrank.problem._pair_loops import sort_scores
 
     low, high = float(scores.min()), float(scores.max())
     m, steps = len(scores), np.exp2(33) - 1
-    if 0 < high - low < np.inf:
+    if 1e-290 < high - low < np.inf:
         words = (((scores - low) * (steps / (high - low))).astype(np.int64) << 31) + np.arange(m)
         order, found = np.empty(m, dtype=np.int64), np.empty(m)
         other, counts = np.empty_like(words), np.empty(2048, dtype=np.int64)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from hullrank.problem.block_rows import Block, HeldBlocks
 from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.certificate import Status
+from hullrank.problem.charges import Charge
 from hullrank.problem.sampling import draw
 from hullrank.problem.statement import Size
 from hullrank.solvers._scaled import ScaledProblem, scale_problem
@@ -48,9 +49,9 @@ def levels(statement: BlockStatement) -> list[BlockStatement]:
 
 
 def solve_directly(level: BlockStatement, tol: float, max_iter: int, verbose: int) -> Iterate:
-    """The solution of a small sample, in scaled units."""
-    scaled = scale_problem(level, verbose).copied()
-    if level.problem.charge.smooth:
+    """The solution of a small sample, in scaled units; Newton's method takes half the time where it can be used."""
+    scaled, problem = scale_problem(level, verbose).copied(), level.problem
+    if problem.charge.smooth or (problem.charge is Charge.SQUARED_HINGE and not problem.shares_slacks):
         return newton(scaled, _origin(scaled), tol, max_iter)
     return interior_point(scaled.problem, scaled.rows, scaled.layout, tol=tol, max_iter=max_iter, verbose=verbose)
 

@@ -32,7 +32,8 @@ from hullrank.solvers.base import Options
 from hullrank.solvers.interior_point import Iterate
 
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
-MORE_CAUTION = 1.5  # by how much the first window is wider where a pass costs more than the rows in it
+MORE_CAUTION = 1.5  # by how much the first window is wider where a pass costs more than the rows in it,
+MOST_FETCHED = 1 / 8  # as long as it holds no larger share of all rows
 NARROWER = 8.0  # by how much a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
 NARROWER_DRIVEN = 2.0  # the same where a linear term drives thresholds apart, which only rows in the window can hold
@@ -120,7 +121,7 @@ class _Search:
         share = parts[-1].survey(self.units.stated(iterate), window).n_near / max(len(statement.samples.codes), 1)
         expected, m = share * statement.size.n_samples, statement.size.n_samples
         if not statement.cheap:  # rather some more rows than another pass
-            wider = float(np.clip(statement.room / max(expected, 1.0), 1.0, MORE_CAUTION))
+            wider = float(np.clip(min(statement.room, MOST_FETCHED * m) / max(expected, 1.0), 1.0, MORE_CAUTION))
             return _Round(iterate, width * wider, expected * wider)
         costly = problem.charge is Charge.HINGE or PASSES_OF_A_STEP * (expected + ROWS_OF_A_STEP) > m
         newton_first = costly and not problem.has_rho and np.isfinite(width)

@@ -48,8 +48,7 @@ class PricePath:
             return None
         self.point = replace(point, iterations=0)
         stated, multipliers = scaled.stated_point(statement, point, certified, options.tol)
-        scores = statement.scores(stated)
-        return Solution(stated, multipliers, Status.CONVERGED, point.iterations, NEWTON, scores)
+        return Solution(stated, multipliers, Status.CONVERGED, point.iterations, NEWTON)
 
     def _at(self, statement: IntervalStatement) -> ScaledProblem:
         """The scaled problem at another price; what does not depend on it is shared."""

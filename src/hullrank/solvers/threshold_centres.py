@@ -2,16 +2,19 @@
 
 For given scores a hinge charge is a sum of convex, piecewise linear functions phi_j(theta_j), with a kink where a row
 meets its threshold. Under a chain of order constraints theta_{j+1} - theta_j >= gap_j (or none) the optimal thresholds
-form a lattice: its least element comes from pooling adjacent violators with the left ends of the optimal intervals, its
-greatest from the right ends, and their mean is optimal too (Robertson and Waltman 1968, for medians).
+form a lattice: its least and its greatest element come from a dynamic program (see ``_ends``), and their mean is
+optimal too.
 """
+
+from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.layout import GROUP, LENGTH, SLACK, START, RowLayout
+from hullrank.problem.layout import RowLayout
 
 Floats = NDArray[np.float64]
 FLAT = 1e-12  # slopes of this share of the weight are 0
@@ -31,14 +34,19 @@ def centred_thresholds(
     shift = np.append(0.0, np.cumsum(problem.gap)) if linked else np.zeros(len(theta))
     kinks = _kinks(problem, layout, scores, shift, np.zeros(len(shift)) if slopes is None else slopes.copy())
     width = float(np.clip(1e-7 * layout.n_samples, 1e-6, 1e-3))  # intervals of this share of the margin are points
-    blocks = _tied(theta - shift, linked, width)
-    if all(_is_point(kinks, block, theta[block[0]] - shift[block[0]], width) for block in blocks):
+    if _are_points(kinks, theta - shift, linked, width):
         return theta
-    ends = [_pool(kinks, side, linked) for side in (0, 1)]
-    return (ends[0] + ends[1]) / 2 + shift
+    least, greatest = _ends(kinks, linked)
+    return (least + greatest) / 2 + shift
 
 
-Kinks = list[tuple[Floats, Floats, float]]  # per threshold: places, weights, slope to the left of all
+class Kinks(NamedTuple):
+    """Rows by threshold: their places and weights, (q + 1,) the first of each threshold, slopes left of all places."""
+
+    places: Floats
+    weights: Floats
+    starts: NDArray[np.intp]
+    slopes: Floats
 
 
 def _linked(problem: IntervalProblem) -> bool | None:
@@ -51,50 +59,61 @@ def _linked(problem: IntervalProblem) -> bool | None:
 
 def _kinks(problem: IntervalProblem, layout: RowLayout, scores: Floats, shift: Floats, slopes: Floats) -> Kinks:
     """Above its kink s - offset a row of sign + adds its cost to the slope; one of - lowers it below s + offset."""
-    places: list[list[Floats]] = [[] for _ in shift]
-    weights: list[list[Floats]] = [[] for _ in shift]
-    for start, length, group, slack in layout.table[:, [START, LENGTH, GROUP, SLACK]]:
-        j, sign = problem.threshold[group], problem.sign[group]
-        places[j].append(scores[start : start + length] - (sign * problem.offset[group] + shift[j]))
-        weights[j].append(layout.cost[slack : slack + length])
-        slopes[j] -= weights[j][-1].sum() if sign < 0 else 0.0
-    return [(np.concatenate(p), np.concatenate(w), float(a)) for p, w, a in zip(places, weights, slopes, strict=True)]
+    group = layout.row_group
+    j, down = problem.threshold[group], problem.sign[group] < 0
+    places = scores[layout.row_sample] - (problem.sign * problem.offset + shift[problem.threshold])[group]
+    slopes -= np.bincount(j[down], layout.row_cost[down], len(slopes))
+    order = np.argsort(j, kind="stable")
+    starts = np.searchsorted(j[order], np.arange(len(slopes) + 1))
+    return Kinks(places[order], layout.row_cost[order], starts, slopes)
 
 
-def _tied(theta: Floats, linked: bool, width: float) -> list[NDArray[np.intp]]:
-    """Runs of thresholds that stand together."""
+def _are_points(kinks: Kinks, theta: Floats, linked: bool, width: float) -> bool:
+    """Whether the slope of the charge clearly changes sign at every threshold, of those that stand together in sum."""
     apart = np.diff(theta) > width if linked else np.ones(len(theta) - 1, dtype=bool)
-    return np.split(np.arange(len(theta)), np.flatnonzero(apart) + 1)
+    block = np.append(0, np.cumsum(apart))
+    own = np.repeat(block, np.diff(kinks.starts))
+    place = theta[np.searchsorted(block, np.arange(block[-1] + 1))][own]
+    slope, total = np.bincount(block, kinks.slopes), np.bincount(block, np.abs(kinks.slopes))
+    total += np.bincount(own, kinks.weights, len(total))
+    below, above = (
+        slope + np.bincount(own, np.where(kinks.places < place + side, kinks.weights, 0.0), len(slope))
+        for side in (-width, width)
+    )
+    return bool(np.all((below < -FLAT * total) & (above > FLAT * total)))
 
 
-def _is_point(kinks: Kinks, block: NDArray[np.intp], theta: float, width: float) -> bool:
-    """Whether the slope of the block's charge clearly changes sign at theta."""
-    below, above, total = 0.0, 0.0, 0.0
-    for places, weights, slope in (kinks[j] for j in block):
-        below += slope + float(weights[places < theta - width].sum())
-        above += slope + float(weights[places < theta + width].sum())
-        total += float(weights.sum()) + abs(slope)
-    return below < -FLAT * total and above > FLAT * total
+def _ends(kinks: Kinks, linked: bool) -> tuple[Floats, Floats]:
+    """The least and the greatest optimal thresholds.
 
-
-def _pool(kinks: Kinks, side: int, linked: bool) -> Floats:
-    """Ends of optimal intervals, side 0 left and 1 right, adjacent violators of the order pooled."""
-    blocks: list[tuple[int, Floats, Floats, float, float]] = []  # size, places, weights, slope, end
-    for places, weights, slope in kinks:
-        block = (1, places, weights, slope, _end(places, weights, slope, side))
-        while linked and blocks and blocks[-1][4] > block[4]:
-            before = blocks.pop()
-            p, w = np.concatenate([before[1], block[1]]), np.concatenate([before[2], block[2]])
-            a = before[3] + block[3]
-            block = (before[0] + block[0], p, w, a, _end(p, w, a, side))
-        blocks.append(block)
-    return np.repeat([block[4] for block in blocks], [block[0] for block in blocks])
-
-
-def _end(places: Floats, weights: Floats, slope: float, side: int) -> float:
-    """Where the slope first reaches 0 (side 0) or leaves it (side 1)."""
-    order = np.argsort(places, kind="stable")
-    flat = FLAT * (float(weights.sum()) + abs(slope))
-    slopes = np.append(slope, slope + np.cumsum(weights[order]))
-    ends = np.concatenate([[-np.inf], places[order], [np.inf]])
-    return float(ends[np.count_nonzero(slopes < -flat) if side == 0 else np.count_nonzero(slopes <= flat)])
+    F_j(t) = phi_j(t) + min over t' <= t of F_{j-1}(t') is the best charge of thresholds up to j with theta_j = t. It is
+    kept as a heap of its kinks, from which those of rising slope are taken away for the minimum; theta_j is then the
+    end of the minimisers of F_j, or theta_{j+1} where that is less (without links: the end).
+    """
+    q, starts = len(kinks.slopes), kinks.starts.tolist()
+    places, weights = kinks.places.tolist(), kinks.weights.tolist()
+    ends = np.empty((2, q))
+    heap: list[tuple[float, float]] = []  # minus the place, and the rise of the slope there
+    right = size = 0.0  # slope to the right of all kinks, and the weight of all rows so far
+    for j, slope in enumerate(kinks.slopes.tolist()):
+        if not linked:
+            heap, right, size = [], 0.0, 0.0
+        for r in range(starts[j], starts[j + 1]):
+            heappush(heap, (-places[r], weights[r]))
+            right, size = right + weights[r], size + weights[r]
+        right, size = right + slope, size + abs(slope)
+        greatest = np.inf
+        while heap and right > FLAT * size:
+            place, rise = heappop(heap)
+            greatest, right = -place, right - rise
+        if right > FLAT * size:  # no row holds the threshold from below
+            greatest, right = -np.inf, 0.0
+        level = right >= -FLAT * size
+        least = (-heap[0][0] if heap else -np.inf) if level else greatest
+        if not level and np.isfinite(greatest):  # the part of the rise that only ends the descent stays
+            heappush(heap, (-greatest, -right))
+            right = 0.0
+        ends[:, j] = least, greatest
+    if linked:
+        ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    return ends[0], ends[1]
