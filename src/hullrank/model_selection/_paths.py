@@ -3,6 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from hullrank.problem.certificate import Status
+from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.statement import Solution
 from hullrank.solvers.base import Options
 from hullrank.solvers.price_path import PricePath, follows
 
@@ -10,8 +13,9 @@ from hullrank.solvers.price_path import PricePath, follows
 class Path:
     """A model, the statement of its training rows, and where the last fit ended.
 
-    Linear models with a smooth or squared charge take Newton steps on rows that are scaled once. They are not graded:
-    each has the gap that its solver measured, and only the best point of a grid is fitted, and certified, as a whole.
+    Linear models with a smooth or squared charge take Newton steps on rows that are scaled once. They, and class-based
+    models with a kernel, are not graded: each has the gap that its solver measured, and only the best point of a grid
+    is fitted, and certified, as a whole.
     """
 
     def __init__(self, model: Any, statement: Any, *, needs_labels: bool) -> None:
@@ -22,8 +26,19 @@ class Path:
     def learn(self, began: float) -> None:
         """Fit the model with the parameters that it has now."""
         statement = self.model._restate(self.statement)
-        if not self._learn_by_newton(statement):
+        if self._learn_by_newton(statement):
+            return
+        if isinstance(statement, IntervalStatement) and statement.space is not None:
+            self._start = self._learn_with_kernel(statement, began)
+        else:
             self._start = self.model._learn(statement, began, self._start)
+
+    def _learn_with_kernel(self, statement: IntervalStatement, began: float) -> Any:
+        solution = self.model._solve(statement, self._start)
+        self._store(statement, solution)
+        if solution.status is not Status.CONVERGED:
+            self.model._grade(statement, solution, began)  # which says so
+        return solution.point if solution.start is None else solution.start
 
     def _learn_by_newton(self, statement: Any) -> bool:
         if not follows(statement):
@@ -34,7 +49,13 @@ class Path:
         solution = self._newton.solve(statement, Options(model.tol, model.max_iter, model.verbose))
         if solution is None:
             return False
-        model._store(statement, solution)
-        if self.needs_labels:
-            model._store_label_rule(statement, replace(solution, scores=statement.scores(solution.point)))
+        self._store(statement, solution)
         return True
+
+    def _store(self, statement: Any, solution: Solution) -> None:
+        self.model._store(statement, solution)
+        if not self.needs_labels:
+            return
+        if solution.scores is None:
+            solution = replace(solution, scores=statement.scores(solution.point))
+        self.model._store_label_rule(statement, solution)

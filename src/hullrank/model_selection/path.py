@@ -175,7 +175,8 @@ class FixedMarginClassifierCV(ClassifierMixin, PathCV):
     """`FixedMarginClassifier` with C, gamma and loss chosen by cross-validation.
 
     The choice is that of GridSearchCV over the same grid and folds. Every solve starts from the solution of its
-    neighbour on the grid, and data are checked once for each fold and gamma.
+    neighbour on the grid, data are checked once for each fold and gamma, and kernel values are computed once for each
+    gamma.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ class ScoreLineEstimator(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         """Weights are enough: points on a path of C have no certificate."""
-        return hasattr(self, "certificate_") or hasattr(self, "coef_")
+        return hasattr(self, "certificate_") or hasattr(self, "coef_") or hasattr(self, "support_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
