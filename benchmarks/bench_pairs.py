@@ -1,8 +1,9 @@
 """The swapped-pairs ranker against peers: oracle, solver, memory, accuracy. One thread, CPU seconds, best of repeats.
 
-python benchmarks/bench_pairs.py [--quick]
+python benchmarks/bench_pairs.py [--quick] [--only ranksvm]
 
-Environment variable HULLRANK_DATA names a folder with mq2008_S1..S3.svmlight.gz for the comparison on LETOR's MQ2008.
+Environment variable HULLRANK_DATA names a folder with mq2008_S1..S3.svmlight.gz, cal_housing.csv.gz and abalone.csv for
+the comparisons on LETOR's MQ2008, and with liblinear's ranksvm (``peer_ranksvm``) on all three.
 svm_rank_learn and liblinear-ranksvm's train are run where they are on PATH (the latter as ``liblinear-ranksvm``).
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+import pandas as pd
 import threadpoolctl
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.preprocessing import StandardScaler
@@ -30,6 +32,7 @@ from hullrank.problem.pairs import C_from_liblinear, C_from_svm_rank, every_pair
 from hullrank.problem.statement import certificate
 from hullrank.solvers.base import Options
 from hullrank.solvers.pairs_newton import solve_pairs
+from peer_ranksvm import RankSVM, tron
 
 TARGETS = ("five ranks", "continuous")
 
@@ -202,6 +205,39 @@ def mq2008_folds(folder):
         yield *(np.concatenate(columns) for columns in zip(*rest, strict=True)), *parts[k]
 
 
+def ranksvm_data(folder):
+    parts = [load_svmlight_file(str(folder / f"mq2008_S{k}.svmlight.gz"), query_id=True) for k in (1, 2, 3)]
+    X, y, qid = (np.concatenate(columns) for columns in zip(*((X.toarray(), y, q) for X, y, q in parts), strict=True))
+    yield "MQ2008", X, y, qid
+    for name, file in (("California housing", "cal_housing.csv.gz"), ("Abalone", "abalone.csv")):
+        table = pd.read_csv(folder / file)
+        X = pd.get_dummies(table.iloc[:, :-1]).to_numpy(float)
+        yield name, X, table.iloc[:, -1].to_numpy(float), np.zeros(len(table), dtype=int)
+
+
+def bench_ranksvm(folder, repeats=10):
+    """Whole fits to a certified 1e-6, in turn with liblinear's method at its own tolerance and at a hundredth of it."""
+    print("\nliblinear's ranksvm (squared hinge), standardised data, in turn; how far it ends above our lower bound")
+    for name, X, y, qid in ranksvm_data(folder):
+        X = StandardScaler().fit_transform(X)
+        for C in (1.0, 10.0, 100.0, 1000.0):
+            model = SwappedPairsRanker(C=C, loss="squared_hinge").fit(X, y, qid=qid)
+            found = model.certificate_
+            c = C / found.n_order_constraints
+            runs = [lambda model=model, X=X, y=y, qid=qid: model.fit(X, y, qid=qid)]
+            runs += [
+                lambda X=X, y=y, qid=qid, c=c, eps=eps: tron(RankSVM(X, y, qid, c), X.shape[1], eps)
+                for eps in (1e-3, 1e-5)
+            ]
+            ours, *theirs = np.min([[best_seconds(run, 1) for run in runs] for _ in range(repeats)], axis=0)
+            line = f"  {name:18s} C = {C:4g}: ours {ours * 1e3:6.2f} ms at gap {found.relative_gap:.0e}"
+            for eps, seconds in zip((1e-3, 1e-5), theirs, strict=True):
+                problem = RankSVM(X, y, qid, c)
+                above = problem.value(tron(problem, X.shape[1], eps)[0]) / found.dual - 1
+                line += f"; eps {eps:g}: {seconds * 1e3:6.2f} ms at {above:.0e}, {seconds / ours:4.1f} x"
+            print(line, flush=True)
+
+
 def bench_executables(m):
     print("\nExecutables on PATH")
     run_executable("svm_rank_learn", "", "hinge", lambda c, n_pairs: C_from_svm_rank(c, n_pairs, 1), m)
@@ -228,14 +264,19 @@ def run_executable(command, options, loss, convert, m):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
+    parser.add_argument("--only", choices=["ranksvm"], help="one part instead of all")
+    options = parser.parse_args()
+    quick, folder = options.quick, os.environ.get("HULLRANK_DATA")
     warnings.filterwarnings("ignore")
     threadpoolctl.threadpool_limits(1)
+    if folder:
+        bench_ranksvm(Path(folder), 3 if quick else 10)
+    if options.only:
+        return
     bench_oracle(20_000 if quick else 200_000)
     bench_solver(20_000 if quick else 200_000)
     bench_survival((5_000,) if quick else (5_000, 20_000, 100_000))
     bench_rankers("Synthetic queries of 100 documents, 20 features", synthetic_folds(40 if quick else 400))
-    folder = os.environ.get("HULLRANK_DATA")
     if folder:
         bench_rankers("MQ2008, three folds, held-out queries", list(mq2008_folds(Path(folder))))
     else:
