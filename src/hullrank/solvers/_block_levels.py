@@ -51,7 +51,8 @@ def levels(statement: BlockStatement) -> list[BlockStatement]:
 def solve_directly(level: BlockStatement, tol: float, max_iter: int, verbose: int) -> Iterate:
     """The solution of a small sample, in scaled units; Newton's method takes half the time where it can be used."""
     scaled, problem = scale_problem(level, verbose).copied(), level.problem
-    if problem.charge.smooth or (problem.charge is Charge.SQUARED_HINGE and not problem.shares_slacks):
+    plain = not (problem.shares_slacks or problem.l1)
+    if problem.charge.smooth or (problem.charge is Charge.SQUARED_HINGE and plain):
         return newton(scaled, _origin(scaled), tol, max_iter)
     return interior_point(scaled.problem, scaled.rows, scaled.layout, tol=tol, max_iter=max_iter, verbose=verbose)
 
