@@ -29,6 +29,8 @@ _FIRST_TURN = 2.0
 """Seconds of the first turn when two methods take turns; every turn is twice as long as the one before."""
 _PACKING, _LONGEST, _PASSES = 0.5, 60.0, 5
 """Share of the time that packing may take, the most seconds, and the most passes."""
+_SETTING_UP = 2e-7
+"""Seconds per entry of the pairs that packing takes before the first set is found."""
 _BEHIND = 8.0
 """How much shorter the turns are of the method that lowers the bound more slowly."""
 
@@ -143,10 +145,13 @@ def _branch_and_bound(run: Run) -> None:
 def _pack(run: Run, rank: int) -> None:
     """A first bound from sets of pairs that no direction wins together, for many dimensions."""
     assert run.engine is not None
+    seconds = min(_PACKING * run.clock.remaining, _LONGEST)
+    if seconds < _SETTING_UP * run.arrangement.D.size:
+        return
     run.collect()
     packing = Packing(run.arrangement, run.v, rank, run.seed)
     counted = np.isfinite(run.clock.max_cells)  # what is reached should not depend on the machine
-    packing.run(run.clock, min(_PACKING * run.clock.remaining, _LONGEST), 1 if counted else _PASSES)
+    packing.run(run.clock, seconds, 1 if counted else _PASSES)
     run.engine.learn(run.v, run.arrangement.top - packing.losses)
     run.clock.record(run.engine.value, run.engine.bound)
 

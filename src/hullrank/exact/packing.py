@@ -75,8 +75,11 @@ class Packing:
     def _sorted_subspaces(self) -> Iterator[tuple[Indices, Indices]]:
         """Pairs that vanish in the same columns, and the columns they depend on: fewest first, all pairs last."""
         filled = self._arrangement.D != 0
-        patterns, counts = np.unique(filled, axis=0, return_counts=True)
-        common = patterns[(counts >= _LEAST_SHARE * len(filled)) & patterns.any(axis=1)]
+        code = np.zeros(len(filled), dtype=np.int64)
+        for column in filled.T:  # beyond 63 columns some patterns share a code, and one of them is taken
+            code = 2 * code + column
+        _, first, counts = np.unique(code, return_index=True, return_counts=True)
+        common = [filled[pair] for pair in first[counts >= _LEAST_SHARE * len(filled)] if filled[pair].any()]
         groups = [np.flatnonzero(~filled[:, ~pattern].any(axis=1)) for pattern in common]
         small = [(pairs, _independent(self._arrangement.part(pairs))) for pairs in groups if len(pairs) < len(filled)]
         small = [(pairs, columns) for pairs, columns in small if len(columns) < self._rank]
@@ -129,10 +132,9 @@ class _Group:
 
 def _search_coordinates(D: Floats, scores: Floats) -> tuple[Floats, Floats]:
     """Unit rows, about isotropic, and their cosines with the direction of the scores."""
-    v = np.linalg.lstsq(D, scores, rcond=None)[0]
     spread, axes = np.linalg.eigh(D.T @ D)
     scale = np.sqrt(np.maximum(spread, 1e-12 * spread[-1]))
-    E, v = D @ (axes / scale), scale * (axes.T @ v)
+    E, v = D @ (axes / scale), axes.T @ (D.T @ scores) / scale  # v by least squares: scores = D v
     length = np.sqrt(np.einsum("pj,pj->p", E, E))
     E /= np.where(length > 0, length, 1.0)[:, None]
     return E, E @ (v / max(float(np.linalg.norm(v)), 1e-300))
