@@ -115,7 +115,7 @@ def test_the_objective_is_that_of_the_returned_point(samples):
 @pytest.mark.slow
 def test_many_sparse_columns_are_solved_by_conjugate_gradients():
     rng = np.random.default_rng(0)
-    X = sp.random_array((3500, 4000), density=0.01, rng=rng, format="csr")
+    X = sp.csr_array(sp.random(3500, 4000, density=0.01, random_state=rng))
     score = X @ rng.standard_normal(4000)
     codes = np.argsort(np.argsort(score)) * 3 // 3500
     for loss in LOSSES:

@@ -102,7 +102,7 @@ def test_the_order_that_is_proposed_parses(run_here, tmp_path):
     option, order, _ = words.decode().split("\0")
     done = run_here("fit", tmp_path / "d.csv", "-t", "grade", option, order, "-o", tmp_path / "m.hull")
     assert done.code == 0, done.err
-    assert load(tmp_path / "m.hull")[-1].classes_.tolist() == sorted(grades)
+    assert load(tmp_path / "m.hull")[-1].classes_.tolist() == sorted(grade.strip() for grade in grades)
 
 
 class TestPlaces:

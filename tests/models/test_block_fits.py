@@ -125,7 +125,7 @@ def test_weights_are_repetitions_and_rows_of_weight_0_do_not_count():
 @pytest.mark.usefixtures("little_room")
 def test_sparse_blocks():
     rng = np.random.default_rng(3)
-    S = sp.random_array((6000, 12), density=0.3, rng=rng, format="csr")
+    S = sp.csr_array(sp.random(6000, 12, density=0.3, random_state=rng))
     y = np.digitize(S @ rng.normal(size=12) + 0.3 * rng.normal(size=6000), [-0.5, 0.5])
     for loss in ("hinge", "squared_hinge", "logistic"):
         model = FixedMarginClassifier(1.0, loss=loss)

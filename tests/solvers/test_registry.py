@@ -36,7 +36,7 @@ def samples(m):
 
 
 FEW, MANY = samples(60), samples(24_000)
-WIDE = replace(samples(600), X=sp.random_array((600, 4000), density=0.01, format="csr", rng=0))
+WIDE = replace(samples(600), X=sp.csr_array(sp.random(600, 4000, density=0.01, random_state=0)))
 LINEAR = {"few": FEW, "many": MANY, "wide": WIDE}
 GRAM = Gram(FEW.X, "rbf", 0.5)
 INTERVALS = {

@@ -119,14 +119,17 @@ def write_tables(frames: Iterable[pl.DataFrame], path: Path, *, raw: bool = Fals
 
 
 def _write_columns(frames: Iterable[pl.DataFrame], stream: IO[bytes], *, is_parquet: bool) -> None:
-    """Parquet or Arrow, whose parts Polars only joins from files."""
+    """Parquet or Arrow, whose parts Polars only joins from files and, in older releases, only into a file."""
     with tempfile.TemporaryDirectory() as folder:
         files = []
         for i, frame in enumerate(frames):
             files.append(Path(folder) / f"{i}.parquet")
             frame.write_parquet(files[-1])
         rows = pl.scan_parquet(files)
-        (rows.sink_parquet if is_parquet else rows.sink_ipc)(stream)
+        whole = Path(folder) / "whole"
+        (rows.sink_parquet if is_parquet else rows.sink_ipc)(whole)
+        with whole.open("rb") as written:
+            shutil.copyfileobj(written, stream)
 
 
 def _with_commas(frame: pl.DataFrame) -> pl.DataFrame:
