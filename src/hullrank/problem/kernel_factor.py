@@ -15,7 +15,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpstrf, spotrf
 
 from hullrank.exceptions import KernelError
-from hullrank.problem.kernels import Gram
+from hullrank.problem.gram import Gram
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

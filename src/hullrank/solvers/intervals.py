@@ -12,7 +12,7 @@ from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers import blocks
-from hullrank.solvers._block_levels import sample_sizes
+from hullrank.solvers._block_starts import sample_sizes
 from hullrank.solvers._linear_system import DENSE_LIMIT
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
