@@ -130,7 +130,7 @@ def _centre_thresholds(scaled: ScaledProblem, point: Iterate, certified: Certifi
         return certified
     s = scaled.rows.scores(point.w)
     theta = centred_thresholds(scaled.problem, scaled.layout, s, certified.thresholds)
-    if theta is certified.thresholds:
+    if theta is certified.thresholds or not np.isfinite(theta).all():  # rows that are not separated leave no interval
         return certified
     if scaled.problem.charge is Charge.HARD:
         multipliers, t = certified.multipliers, certified.order_multipliers
