@@ -45,6 +45,11 @@ class AllPairs:
         return counts
 
     @cached_property
+    def most_ranks(self) -> int:
+        """The largest number of distinct targets in a query."""
+        return int(self.n_ranks.max())
+
+    @cached_property
     def small_rank(self) -> NDArray[np.int32]:
         """The ranks in half the memory, for the loops."""
         return self.rank.astype(np.int32)

@@ -86,7 +86,7 @@ class LogisticPairs:
         """By row of coefs, sample and column of values: see ``decaying_sums``."""
         from hullrank.problem._decay_loops import decaying_sums
 
-        most, n_values, n_terms = int(self.pairs.n_ranks.max()), values.shape[1], coefs.shape[1]
+        most, n_values, n_terms = self.pairs.most_ranks, values.shape[1], coefs.shape[1]
         step = max(1, min(_ROOM // (most * n_values), n_terms))
         room = np.empty(step), np.empty((most, n_values, step)), np.empty(most, dtype=np.int64)
         sorted_pairs = self.scores, self.rank, self.pairs.starts, self.pairs.n_ranks, values, *self._growth(way)

@@ -75,7 +75,7 @@ class AtScores:
         sums would have lost its digits."""
         from hullrank.problem._pair_loops import violated_squares
 
-        pairs, counters = self.pairs, np.empty((int(self.pairs.n_ranks.max()), 3))
+        pairs, counters = self.pairs, np.empty((self.pairs.most_ranks, 3))
         ordered = self.rank, pairs.starts, pairs.n_ranks, self.weights
         return violated_squares(self.centred, margin, *ordered, counters)
 
@@ -128,7 +128,7 @@ class AtScores:
         from hullrank.problem._pair_loops import curve_rows
 
         ordered = self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights, self._partners(low, high)
-        counters, curved = np.empty((int(self.pairs.n_ranks.max()), rows.shape[1])), np.empty(rows.shape)
+        counters, curved = np.empty((self.pairs.most_ranks, rows.shape[1])), np.empty(rows.shape)
         curve_rows(self.scores, self.scores + high, self.scores + low, *ordered, rows, counters, curved)
         return curved
 
@@ -147,7 +147,7 @@ class AtScores:
         values[0] = self.weights
         np.multiply(self.weights, v, out=values[1])
         lower, higher = np.empty_like(values), np.empty_like(values)
-        counters = np.empty((int(self.pairs.n_ranks.max()), 2))
+        counters = np.empty((self.pairs.most_ranks, 2))
         shifted = self.scores + margin
         sorted_pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, values, counters
         partner_sums(1, self.scores, shifted, *sorted_pairs, higher)

@@ -83,6 +83,6 @@ class _Point:
 
     def _lengths(self, dx: Floats, dz: Floats, dv: Floats) -> tuple[float, float]:
         """How far x and the multipliers may go and stay inside."""
-        primal = max(np.max(-dx / self.x), np.max(dx / self.room), INSIDE)
-        dual = max(np.max(-dz / self.z), np.max(-dv / self.v), INSIDE)
+        primal = max((-dx / self.x).max(), (dx / self.room).max(), INSIDE)
+        dual = max((-dz / self.z).max(), (-dv / self.v).max(), INSIDE)
         return INSIDE / float(primal), INSIDE / float(dual)

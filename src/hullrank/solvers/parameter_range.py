@@ -24,7 +24,7 @@ from hullrank.solvers._box_program import least_in_box
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
-MANY_MORE = 50  # rows for every equation, from which the interior-point method is faster than HiGHS
+MANY_MORE = 20  # rows for every equation, from which the interior-point method is faster than HiGHS
 MOST_ROWS = 5000  # larger data are thinned out class by class before the linear program over rows
 
 
