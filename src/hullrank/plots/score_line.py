@@ -190,10 +190,11 @@ class ScoreLineDisplay:
 
     def _name_colours(self) -> None:
         classes = self.placement.classes
+        self.ax_.scatter([], [], 0, label="grade")  # a word before the colours, not a mark
         choice = np.unique(np.linspace(0, len(classes) - 1, 6).astype(int))
         for code, colour in zip(choice, class_colours(len(classes), self.ax_)[choice], strict=True):
             self.ax_.scatter([], [], 14, [colour], label=short(classes[code], 12))
-        self._legend(ncols=6)
+        self._legend(ncols=7)
 
     def _legend(self, **options: Any) -> None:
         self.ax_.legend(
