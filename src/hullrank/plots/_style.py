@@ -33,7 +33,7 @@ def ink(ax: Any) -> str:
 
 
 def quiet(ax: Any) -> str:
-    """The colour of small words beside the picture: quieter than the ink, and read easily on the ground of these axes."""
+    """The colour of small words beside the picture: quieter than ink, and easy to read on the ground of these axes."""
     return "#b4bac2" if is_dark(ax) else "#5b626c"
 
 

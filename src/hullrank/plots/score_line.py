@@ -197,8 +197,10 @@ class ScoreLineDisplay:
         self._legend(ncols=7)
 
     def _legend(self, **options: Any) -> None:
+        """A legend below the name of the axis, also where the axes are one of several in the figure."""
+        inches = self.ax_.get_position().height * self.figure_.get_figheight()
         self.ax_.legend(
-            loc="upper right", bbox_to_anchor=(1.01, -0.56 / self.figure_.get_figheight()), frameon=False,
+            loc="upper right", bbox_to_anchor=(1.01, -0.47 / inches), frameon=False,
             fontsize="small", handletextpad=0.4, columnspacing=1.2, **options,
         )  # fmt: skip
 
