@@ -18,7 +18,7 @@ WORTH = 1.1  # least ratio that a trick must reach on some problem
 
 
 def without_own_exponentials():
-    from hullrank.problem.kernels import Gram
+    from hullrank.problem.gram import Gram
 
     take = Gram.take
     Gram.take = lambda self, rows, **changes: take(self, rows, **{**changes, "compiled": False})

@@ -1,6 +1,6 @@
 """Fit random problems with every estimator that has a certificate, and look for false certificates and crashes.
 
-    python benchmarks/fuzz_certificates.py --problems 20000 [--seed 0] [--jobs 2] [--only NAME] [--large]
+    python benchmarks/fuzz_certificates.py --problems 20000 [--seed 0] [--jobs 2] [--only NAME] [--large] [--unlisted]
 
 Problems, statements and verdicts are those of the tests (``tests/referee``; ``judge.py`` lists the kinds of failure).
 Problem number s is the same in every run; ``--problems 1 --seed s`` repeats it alone. Prints two lines for each failure
@@ -24,12 +24,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from hullrank.problem import pairs
 from referee.judge import KINDS, Verdict, judge
 from referee.random_problems import NAMES, random_case
 
 
 def work(pipe, options):
     """Judge the problems whose numbers come through the pipe, until it sends None."""
+    if options.unlisted:
+        pairs.LISTED_PAIRS = -1
     while (seed := pipe.recv()) is not None:
         begin = time.process_time()
         case = random_case(seed, options.only, options.large)
@@ -114,6 +117,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--only", choices=NAMES, help="one estimator instead of all")
     parser.add_argument("--large", action="store_true", help="hundreds or thousands of rows instead of 6 to 40")
+    parser.add_argument("--unlisted", action="store_true", help="sums over pairs as for many rows, none listed")
     parser.add_argument("--unsolved", action="store_true", help="print honest fits that miss the optimum, too")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds of processor time per fit (default 30)")
     options = parser.parse_args()

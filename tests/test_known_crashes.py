@@ -13,7 +13,8 @@ import pytest
 import hullrank
 from hullrank import FixedMarginClassifier, LinearRelaxationRanker
 from known import FIXED, HULL, graded_data, graded_or_told, true_of
-from referee.judge import time_limit
+from referee.judge import judge, time_limit
+from referee.random_problems import random_case
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -161,3 +162,9 @@ def test_a_truncated_cache_of_compiled_loops_is_compiled_again(tmp_path):
             index.write_bytes(index.read_bytes()[:cut])
         again = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert again.stdout == "6.0\n", again.stderr[-500:]
+
+
+@pytest.mark.parametrize("seed", [2000476, 2011854])
+def test_fuzzed_fits_that_overflowed(seed):
+    """A predictor whose growth float64 cannot raise to a power; a hard margin without an interval for a threshold."""
+    assert judge(random_case(seed, None, False), 30.0).failures == []

@@ -38,6 +38,16 @@ def test_more_columns_than_rows_whatever_the_weights(seed, loss):
     )
 
 
+def test_a_constant_column_has_no_variance_for_gamma():
+    """Rounding of the mean of equal entries once gave gamma = 1e31, and scores that no two computations agreed on."""
+    y, weights = np.arange(14) % 4, np.random.default_rng(0).uniform(0.6, 2.0, 14)
+    params = {**HULL, "C": 8000.0, "loss": "logistic", "kernel": "poly", "degree": 2, "coef0": 1.0, "max_iter": 2}
+    true_of("ConvexHullRanker", {**params, "norm": "coefficient"}, np.full((14, 1), 3.7), y, weights)
+    for kernel in ("rbf", "poly"):
+        model = ConvexHullRanker(kernel=kernel).fit(np.full((14, 1), 3.7), y, sample_weight=weights)
+        assert model.gamma_ == 1.0
+
+
 def test_l1_at_a_huge_price():
     X, y = graded_data(19, 12, 3)
     true_of("ConvexHullRanker", {**HULL, "C": 1e8, "loss": "hinge", "penalty": "l1"}, X, y)

@@ -9,7 +9,7 @@ from exact_enumeration import best_auc, best_functional
 from hullrank.exact.branch_and_bound import BranchAndBound, maximise
 from hullrank.exact.clock import Clock
 from hullrank.exact.coordinates import spanning
-from hullrank.exact.direction import settle
+from hullrank.exact.direction import widest_weights
 from hullrank.exact.portfolio import solve_exact
 from hullrank.exact.statement import state_pairs, state_ranks
 from hullrank.problem.certificate import Status
@@ -73,7 +73,7 @@ def test_random_lattices_are_solved():
     for _ in range(INSTANCES // 3):
         statement, best = random_instance(rng)
         outcome = maximise(statement.arrangement, Clock(30.0))
-        _, value = settle(statement, np.ones(3) if outcome.w is None else outcome.w)
+        _, value = widest_weights(statement, np.ones(3) if outcome.w is None else outcome.w)
         assert float(value) == pytest.approx(best, rel=1e-12)
         assert outcome.bound == pytest.approx(best, rel=1e-9)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hullrank.exact import branch_and_bound
 from hullrank.exact.branch_and_bound import maximise
 from hullrank.exact.clock import Clock
-from hullrank.exact.direction import settle
+from hullrank.exact.direction import widest_weights
 from hullrank.exact.statement import state_pairs, state_ranks
 from hullrank.problem.statistics import RankStatistic
 
@@ -35,7 +35,7 @@ def usable(X, y):
 
 def proven(statement):
     outcome = maximise(statement.arrangement, Clock(30.0))
-    w, value = settle(statement, np.ones(statement.X.shape[1]) if outcome.w is None else outcome.w)
+    w, value = widest_weights(statement, np.ones(statement.X.shape[1]) if outcome.w is None else outcome.w)
     return outcome, w, value
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hullrank.exact.arrangement import pair_arrangement
 from hullrank.exact.cells import box_around, facet_boxes, swept_cells
-from hullrank.exact.direction import nearest_point, settle
+from hullrank.exact.direction import nearest_point, widest_weights
 from hullrank.exact.grid import read_grid
 from hullrank.exact.mip import rank_program
 from hullrank.exact.plane_search import PlaneSearch
@@ -147,8 +147,8 @@ def test_settled_direction_depends_only_on_the_cell():
     X, y, weights, query = pairs(0, n=12)
     statement = state_pairs(X, y, weights, 0 * query)
     w = np.array([1.0, 0.5, -0.2])
-    first, value = settle(statement, w)
-    again, _ = settle(statement, first * statement.scale)
+    first, value = widest_weights(statement, w)
+    again, _ = widest_weights(statement, first * statement.scale)
     assert value >= statement.recount(w / statement.scale)
     assert np.abs(first).max() == 1.0
     np.testing.assert_allclose(first, again, rtol=1e-9)

@@ -182,9 +182,9 @@ def test_few_passes_where_memory_is_scarce(loss, most):
 @pytest.mark.usefixtures("little_room")
 def test_wrong_settlements_are_widened(monkeypatch):
     """A window a hundred times too narrow settles rows wrongly; the answer is the same."""
-    from hullrank.solvers import _block_levels
+    from hullrank.solvers import _block_starts
 
-    monkeypatch.setattr(_block_levels, "CAUTION", 0.015)
+    monkeypatch.setattr(_block_starts, "CAUTION", 0.015)
     X, y = draw(8000, K=2, seed=5)
     model = FixedMarginClassifier().fit(Source(X, y, range(800, 8000, 800)))
     agree(model, FixedMarginClassifier().fit(X, y))

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hullrank import ConvexHullRanker, ExactRanker, FixedMarginClassifier, SemiSupervised, SwappedPairsRanker
 from hullrank.exceptions import HullrankError
+from hullrank.models import semi_supervised
 from hullrank.problem.laplacian import laplacian, neighbour_graph
 from hullrank.reports.certifying import certify
 
@@ -100,8 +101,6 @@ def test_a_given_graph_is_used_and_checked():
 
 
 def test_many_rows_are_spanned_by_some(monkeypatch):
-    from hullrank.models import semi_supervised
-
     X, t = make_swiss_roll(400, noise=0.2, random_state=0)
     X, y = X / X.std(axis=0), np.digitize(t, [7, 9, 11])
     few = np.arange(400) % 10 == 0
@@ -125,12 +124,17 @@ def test_unlabelled_rows_help_on_a_surface():
     assert np.mean(gains) > 2 * np.std(gains, ddof=1) / 5**0.5 > 0
 
 
-def test_the_strength_is_chosen_and_0_where_nothing_is_gained():
+def test_the_strength_is_the_best_of_the_folds_or_0_where_that_is_not_clearly_better(monkeypatch):
     X, y = rows(4, 200, 60)
-    model = SemiSupervised(FixedMarginClassifier()).fit(X[:60], y, unlabeled=X[60:])
-    assert model.strength_ in model.cv_results_["strength"]
-    noise = np.random.default_rng(0).integers(0, 3, 60)
-    assert SemiSupervised(ConvexHullRanker(kernel="rbf")).fit(X[:60], noise, unlabeled=X[60:]).strength_ == 0.0
+    for inner in (FixedMarginClassifier(), ConvexHullRanker(kernel="rbf")):
+        model = SemiSupervised(inner).fit(X[:60], y, unlabeled=X[60:])
+        table = model.cv_results_
+        assert model.strength_ in (0.0, table["strength"][np.argmax(table["mean_test_score"])])
+    monkeypatch.setattr(semi_supervised, "_DEMANDED", np.inf)
+    assert SemiSupervised(inner).fit(X[:60], y, unlabeled=X[60:]).strength_ == 0.0
+    monkeypatch.setattr(semi_supervised, "_DEMANDED", -np.inf)
+    model = SemiSupervised(inner).fit(X[:60], y, unlabeled=X[60:])
+    assert model.strength_ == table["strength"][np.argmax(table["mean_test_score"])]
 
 
 def test_metadata_is_handed_on():

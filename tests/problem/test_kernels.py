@@ -6,8 +6,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from hullrank.exceptions import KernelError
+from hullrank.problem.gram import Gram, check_gram
 from hullrank.problem.kernel_factor import is_definite
-from hullrank.problem.kernels import Gram, check_gram, kernel_diagonal, kernel_matrix, resolve_gamma
+from hullrank.problem.kernels import kernel_diagonal, kernel_matrix, resolve_gamma
 
 NAMED = ["linear", "rbf", "poly", "sigmoid", "laplacian"]
 PARAMETERS = {"gamma": 0.3, "degree": 3, "coef0": 0.7}
@@ -46,7 +47,7 @@ def test_blocks_do_not_show(monkeypatch):
 
     X = np.random.default_rng(2).normal(size=(31, 3))
     whole = kernel_matrix(X, X[:7], "poly", **PARAMETERS)
-    monkeypatch.setattr(module, "_BLOCK_BYTES", 8 * 7 * 4)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 8 * 7 * 4)
     np.testing.assert_array_equal(kernel_matrix(X, X[:7], "poly", **PARAMETERS), whole)
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hullrank import SwappedPairsRanker
 from hullrank.problem import pairs as pair_module
 from hullrank.problem.certificate import Status
-from hullrank.problem.kernels import Gram
+from hullrank.problem.gram import Gram
 from hullrank.problem.pairs import C_from_liblinear, C_from_paper, C_from_svm_rank, every_pair
 from hullrank.solvers import pairs_newton, pairs_search
 from statements import pair_statement, solved

@@ -12,13 +12,13 @@ from hullrank.exact.rows import join_rows
 from hullrank.exact.statement import state_pairs
 from hullrank.exceptions import HullrankError
 from hullrank.models import exact, hull, margins, pairs  # noqa: F401, importing them registers all solvers
+from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import (
     fixed_margin_problem,
     hull_problem,
     nu_margin_problem,
     sum_of_margins_problem,
 )
-from hullrank.problem.kernels import Gram
 from hullrank.problem.pairs import every_pair
 from hullrank.problem.signs import Signs
 from hullrank.solvers import faces, intervals, kernel_intervals, pairs_newton  # noqa: F401

@@ -13,6 +13,7 @@ from hullrank.data import Samples
 from hullrank.exceptions import KernelError
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
+from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import (
     Penalty,
     fixed_margin_problem,
@@ -20,7 +21,7 @@ from hullrank.problem.intervals import (
     nu_margin_problem,
     sum_of_margins_problem,
 )
-from hullrank.problem.kernels import Gram, kernel_matrix
+from hullrank.problem.kernels import kernel_matrix
 from statements import kernel_solved
 
 CHAIN, DIAMOND = [(0, 1), (1, 2), (2, 3)], [(0, 1), (0, 2), (1, 3), (2, 3)]

@@ -9,13 +9,14 @@ import pytest
 from hullrank.data import Samples
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
+from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import (
     fixed_margin_problem,
     hull_problem,
     nu_margin_problem,
     sum_of_margins_problem,
 )
-from hullrank.problem.kernels import Gram, kernel_matrix
+from hullrank.problem.kernels import kernel_matrix
 from hullrank.problem.layout import lay_out, restrict_layout
 from hullrank.solvers import _smo_loops as loops
 from hullrank.solvers import smo
@@ -291,7 +292,7 @@ def test_a_start_for_another_price_is_stretched_to_the_best_multiple(name):
 
 def test_a_large_x_is_not_held_in_several_copies(monkeypatch):
     from hullrank import FixedMarginClassifier
-    from hullrank.problem import kernels
+    from hullrank.problem import gram
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 1000))
@@ -300,7 +301,7 @@ def test_a_large_x_is_not_held_in_several_copies(monkeypatch):
     objective = model.fit(X, y).certificate_.primal
     peaks = []
     for large in (1_000_000_000, 0):
-        monkeypatch.setattr(kernels, "_LARGE", large)
+        monkeypatch.setattr(gram, "_LARGE", large)
         tracemalloc.start()
         model.fit(X, y)
         peaks.append(tracemalloc.get_traced_memory()[1] / X.nbytes)

@@ -18,7 +18,7 @@ import numpy as np
 from hullrank._jit import njit
 
 Array = Any
-LEVELS = 120
+MOST_DEPTH = 120
 """Depth of the stack of the box search."""
 
 
@@ -126,14 +126,14 @@ def _size(pool: Array, at: int, n: int, j: int) -> Any:
 
 
 @njit(error_model="numpy")
-def _cut_box(pool: Array, at: int, n: int, cut: Array, box: Array, value: float, level: float) -> float:
+def _cut_box(pool: Array, at: int, n: int, cut: Array, box: Array, value: float, aim: float) -> float:
     """The cut's bound on the box, given its value at the centre; the box shrinks to what the range cut leaves."""
     d = (box.size - 1) // 2
     slopes = np.empty(d)
     for j in range(d):
         slopes[j] = _dot(pool, at, n, j, cut) if box[d + j] > 0 else 0.0
         value += abs(slopes[j]) * box[d + j]
-    slack = value - level
+    slack = value - aim
     if slack > 0:
         for j in range(d):
             steep = abs(slopes[j])
@@ -168,11 +168,11 @@ def _split(pool: Array, at: int, n: int, box: Array, axes: Array, work: Array, r
 
 
 @njit(error_model="numpy")
-def _list_open(pool: Array, work: Array, index: Array, box: Array, plan: Array, level: int, pad: Any) -> float:
+def _list_open(pool: Array, work: Array, index: Array, box: Array, plan: Array, depth: int, pad: Any) -> float:
     """m and h of the pairs on a box, in a list of their own if many are decided; returns the weight won for good."""
     d = pool.shape[0] - 1
-    n = plan[level, 1]
-    at = plan[level, 2]
+    n = plan[depth, 1]
+    at = plan[depth, 2]
     centre = np.empty(d, work.dtype)
     radii = np.empty(d, work.dtype)
     for j in range(d):
@@ -184,9 +184,9 @@ def _list_open(pool: Array, work: Array, index: Array, box: Array, plan: Array, 
         to = at + n
         n, won = _compact(pool, at, n, to, work[0], work[1], index, pad)
         at = to
-    plan[level + 1, 0] = 0
-    plan[level + 1, 1] = n
-    plan[level + 1, 2] = at
+    plan[depth + 1, 0] = 0
+    plan[depth + 1, 1] = n
+    plan[depth + 1, 2] = at
     return won
 
 
@@ -265,35 +265,35 @@ def search_boxes(
     real = np.empty(1, work.dtype)
     real[0] = limits[6]
     box = np.empty(2 * d + 1)
-    won = np.zeros(LEVELS)
+    won = np.zeros(MOST_DEPTH)
     opened = 0
     cells = 0
     bounds = 0
-    level = 0
-    while level >= 0:
-        if plan[level, 0] == 0:
-            level -= 1
+    depth = 0
+    while depth >= 0:
+        if plan[depth, 0] == 0:
+            depth -= 1
             continue
-        plan[level, 0] -= 1
+        plan[depth, 0] -= 1
         widest = 0.0
         for j in range(2 * d + 1):
-            box[j] = stack[level, plan[level, 0], j]
+            box[j] = stack[depth, plan[depth, 0], j]
         if box[2 * d] < best[0] + limits[1]:
             continue
         for j in range(d, 2 * d):
             widest = max(widest, box[j])
-        full = plan[level, 2] + 2 * plan[level, 1] + 64 > pool.shape[1] or level + 1 >= LEVELS
-        full = full or opened + LEVELS * stack.shape[1] >= out.shape[0]
+        full = plan[depth, 2] + 2 * plan[depth, 1] + 64 > pool.shape[1] or depth + 1 >= MOST_DEPTH
+        full = full or opened + MOST_DEPTH * stack.shape[1] >= out.shape[0]
         if full or widest < limits[2] or bounds > limits[3] or cells >= limits[4]:
             for j in range(2 * d + 1):
                 out[opened, j] = box[j]
             opened += 1
             continue
-        won[level + 1] = won[level] + _list_open(pool, work, index, box, plan, level, real[0])
-        level += 1
-        looked = _bound_orthants(pool, work, box, stack[level], plan[level], limits, axes, best, won[level])
+        won[depth + 1] = won[depth] + _list_open(pool, work, index, box, plan, depth, real[0])
+        depth += 1
+        looked = _bound_orthants(pool, work, box, stack[depth], plan[depth], limits, axes, best, won[depth])
         cells += looked
-        bounds += looked * plan[level, 1]
+        bounds += looked * plan[depth, 1]
     return opened, cells
 
 
@@ -306,7 +306,7 @@ def sweep_cell(
     multiplicity: Array,
     gain: Array,
     cell: Array,
-    level: float,
+    aim: float,
     bins: Array,
 ) -> float:
     """Bound of F on a swept cell: coordinates 1.. in a box, coordinate 0 anywhere in an interval, cut into bins.
@@ -314,7 +314,7 @@ def sweep_cell(
     ``cell`` = [c, r, s0, s1]: t = w_0 runs over s / (1 - |s|) for s in [s0, s1]. Pair p can be won where t D_0 + D.c
     + h > 0: an interval of bins, rounded outwards. Per bin an owner's count is at most the number of its pairs that
     can be won there; owners of multiplicity 1 stand on distinct ranks. The interval shrinks to the bins that reach
-    ``level``.
+    ``aim``.
     """
     d = D.shape[0]
     n_bins = bins.shape[1]
@@ -358,7 +358,7 @@ def sweep_cell(
                 bins[i, b] += bins[i, b - 1]
         value = bins[0, b] if gain.size == 0 else _earned(bins, b, multiplicity, gain, rank_count)
         best = max(best, value)
-        if value >= level:
+        if value >= aim:
             if first < 0:
                 first = b
             last = b

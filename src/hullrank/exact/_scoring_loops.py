@@ -80,7 +80,7 @@ def _spell_out(D: Array, w: Array, m: Array, h: Array, tol: float) -> None:
 
 
 @njit(error_model="numpy")
-def _narrow(box: Array, features: int) -> bool:
+def _limit_features(box: Array, features: int) -> bool:
     """Apply the limit on features: weights that may be 0 must be 0 once enough others cannot; False if too many."""
     d = box.size // 2
     forced = 0
@@ -219,7 +219,7 @@ def search_weights(
         kept = 0
         for part in range(3):
             child = children[kept, : 2 * d]
-            if not (_part(box, j, part, child) and _narrow(child, int(limits[1]))):
+            if not (_part(box, j, part, child) and _limit_features(child, int(limits[1]))):
                 continue
             looked += 1
             _reach(D, child, m, h)

@@ -26,14 +26,14 @@ class Sweeper:
         self._bins = np.empty((len(local.base), BINS))
         self.spread = np.abs(local.D).mean(axis=0)
 
-    def bound(self, cell: Floats, level: float) -> float:
-        """Bound of F on the cell, whose sweep shrinks to where ``level`` can be reached."""
+    def bound(self, cell: Floats, aim: float) -> float:
+        """Bound of F on the cell, whose sweep shrinks to where ``aim`` can be reached."""
         from hullrank.exact._loops import sweep_cell
 
         a = self._local
-        level -= a.constant
+        aim -= a.constant
         return a.constant + sweep_cell(
-            self._columns, a.weight, a.owner, a.base, a.multiplicity, self._gain, cell, level, self._bins
+            self._columns, a.weight, a.owner, a.base, a.multiplicity, self._gain, cell, aim, self._bins
         )
 
 
@@ -56,15 +56,15 @@ class BoxSearch:
 
     @staticmethod
     def _workspace(kind: Any, size: int, d: int) -> tuple[Any, ...]:
-        from hullrank.exact._loops import LEVELS
+        from hullrank.exact._loops import MOST_DEPTH
 
         fan = min(_FAN, d - 1)
         return (
             np.empty((d + 1, 6 * size + 9000), dtype=kind),
             np.empty((3, size), dtype=kind),
             np.empty(size + 1, dtype=np.uint32),
-            np.empty((LEVELS, 1 << fan, 2 * d + 1)),
-            np.zeros((LEVELS, 3), dtype=np.int64),
+            np.empty((MOST_DEPTH, 1 << fan, 2 * d + 1)),
+            np.zeros((MOST_DEPTH, 3), dtype=np.int64),
             np.zeros(fan, dtype=np.int64),
             np.empty((_OPEN, 2 * d + 1)),
             np.empty(d + 1),

@@ -39,7 +39,7 @@ def scaled_direction(statement: Statement, w: Floats) -> Floats:
     return np.asarray(v / length) if length > 0 else v
 
 
-def settle(statement: Statement, v: Floats, *, widest: bool = True) -> tuple[Floats, Fraction]:
+def widest_weights(statement: Statement, v: Floats, *, widest: bool = True) -> tuple[Floats, Fraction]:
     """Weights that win what the direction v wins, with the largest margin, and the value they predict.
 
     The margin is the smallest score difference of a won pair per unit of length, in units of the spread of the

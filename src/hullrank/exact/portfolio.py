@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hullrank.exact.arrangement import best_of
 from hullrank.exact.clock import Clock
 from hullrank.exact.coordinates import spanning
-from hullrank.exact.direction import predicted, raw_weights, scaled_direction, settle
+from hullrank.exact.direction import predicted, raw_weights, scaled_direction, widest_weights
 from hullrank.exact.grade import Claim, grade
 from hullrank.exact.methods import METHODS, Run, check_program
 from hullrank.exact.restricted import few_features, first_weights, whole_numbers
@@ -75,7 +75,7 @@ def solve_exact(
     run.collect()
     if restricted is not None and run.weights is None:
         run.weights = first_weights(run)
-    w = _settle(run)
+    w = _final_weights(run)
     claim = _claim(run, interrupted, "sweep" if flat else method, statistic)
     certificate, total = grade(statement, w, claim), float(statement.total)
     clock.record(certificate.value * total + clock.base, certificate.upper_bound * total + clock.base)
@@ -123,12 +123,12 @@ def _use_starts(run: Run, starts: Sequence[Floats]) -> None:
         run.clock.record(value, run.bound)
 
 
-def _settle(run: Run) -> Floats:
+def _final_weights(run: Run) -> Floats:
     """The widest direction of the best cell; never below a start, which counts as its scores say."""
     if run.weights is not None:
         return run.weights
     late = run.clock.elapsed > 1.05 * run.clock.seconds + 0.3
-    w, value = settle(run.statement, run.v, widest=not late)
+    w, value = widest_weights(run.statement, run.v, widest=not late)
     for start in run.starts[:: -1 if late else 1][: 1 if late else None]:
         raw = raw_weights(run.statement, start)
         if raw.any() and run.statement.rule.allows(raw):

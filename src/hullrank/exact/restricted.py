@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exact.branch_and_bound import maximise
-from hullrank.exact.direction import raw_weights, settle
+from hullrank.exact.direction import raw_weights, widest_weights
 from hullrank.exact.lattice import LatticeSearch, reason_against
 from hullrank.exact.methods import Run
 from hullrank.exact.scoring import GUARANTEE, ScoringSearch, few_weights, rounded_weights
@@ -89,7 +89,7 @@ def few_features(run: Run) -> None:
         v, bound = _best_of(part, run, best)
         proven = max(proven, bound)
         if v is not None:
-            w, value = settle(part, v)
+            w, value = widest_weights(part, v)
             if float(value) > best:
                 best, run.weights = float(value), np.zeros(statement.X.shape[1])
                 run.weights[chosen] = w

@@ -22,8 +22,8 @@ from hullrank.models.base import fitting
 from hullrank.models.hull import ConvexHullRanker
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.order.builders import quoted
+from hullrank.problem.gram import Gram
 from hullrank.problem.kernel_factor import factor_kernel
-from hullrank.problem.kernels import Gram
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

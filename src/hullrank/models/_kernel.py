@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from hullrank.data import Samples, check_rows, rows_of
 from hullrank.exceptions import HullrankError
 from hullrank.models._constraints import signs_of_features
+from hullrank.problem.gram import Gram, check_gram
 from hullrank.problem.kernel_factor import basis_size, factor_kernel
 from hullrank.problem.kernel_space import KernelSpace
-from hullrank.problem.kernels import Gram, check_gram, kernel_matrix, resolve_gamma
+from hullrank.problem.kernels import kernel_matrix, resolve_gamma
 from hullrank.problem.lengths import column_gammas, scale_columns
 from hullrank.problem.signs import Signs
 

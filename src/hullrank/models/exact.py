@@ -203,7 +203,7 @@ class ExactRanker(PairChargeRanker):
         -------
         statement : frozen record of the distinct rows, the pairs, their weights and the allowed weights
         """
-        return self._state(*self._check(X, y, sample_weight, qid))
+        return self._statement_of(*self._check(X, y, sample_weight, qid))
 
     def _starts(self, statement: Statement) -> Sequence[Floats]:
         if self.method in ("branch_and_bound", "lattice"):
@@ -224,7 +224,7 @@ class ExactRanker(PairChargeRanker):
         """
         self._validate_params()
         checker = type(self)(**self.get_params(deep=False))
-        statement = checker._state(*checker._check(X, y, sample_weight, qid))
+        statement = checker._statement_of(*checker._check(X, y, sample_weight, qid))
         rank_program(statement, self.epsilon).program.write(path)
 
     def _rule(self, d: int) -> WeightRule:
@@ -232,7 +232,7 @@ class ExactRanker(PairChargeRanker):
         signs = signs_of_features(self.monotonic_cst, d, getattr(self, "feature_names_in_", None))
         return WeightRule(signs, self.max_weight if self.weights == "integer" else None, self.max_features)
 
-    def _state(self, X: Floats, codes: Indices, weights: Floats, query: Indices) -> Statement:
+    def _statement_of(self, X: Floats, codes: Indices, weights: Floats, query: Indices) -> Statement:
         statistic, rule = RankStatistic.of(self.statistic), self._rule(X.shape[1])
         if statistic.is_auc:
             return state_pairs(X, codes, weights, query, rule)

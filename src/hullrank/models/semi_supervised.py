@@ -20,8 +20,9 @@ from hullrank.exceptions import CollapsedRankingWarning, HullrankError, Undefine
 from hullrank.metrics import scoring_order, wmw_score
 from hullrank.models._constraints import LARGEST
 from hullrank.models.base import fitting
+from hullrank.problem.gram import Gram
 from hullrank.problem.kernel_factor import basis_size
-from hullrank.problem.kernels import Gram, resolve_gamma
+from hullrank.problem.kernels import resolve_gamma
 from hullrank.problem.laplacian import (
     Features,
     InnerProduct,

@@ -15,14 +15,14 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpstrf, spotrf
 
 from hullrank.exceptions import KernelError
-from hullrank.problem.kernels import Gram
+from hullrank.problem.gram import Gram
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 NYSTROEM_RANK = 1000  # pivots of approximation="nystroem"
 _DEFINITE = ("linear", "rbf", "laplacian")
-_PROBE = 500  # samples whose kernel matrix is tested for negative eigenvalues
+_PROBE = 1500  # samples whose kernel matrix is tested for negative eigenvalues
 _TINY = float(np.finfo(np.float64).tiny)
 _NEGLIGIBLE = 1e-13  # of the largest diagonal entry
 _DIGITS = 64 * float(np.finfo(np.float64).eps)  # of the largest entry: what rounding may do to any entry
@@ -56,7 +56,7 @@ def basis_size(approximation: int | str | None) -> int | None:
 
 
 def is_definite(gram: Gram) -> bool:
-    """Whether the kernel has no negative eigenvalue on (up to 500 of) the samples; a principal part proves it.
+    """Whether the kernel has no negative eigenvalue on (up to 1500 of) the samples; a principal part proves it.
 
     An eigenvalue counts as negative below -1e-6 of the largest, which is at least the mean of the row sums: where the
     matrix with half of that added has a Cholesky factor, in float32 or in float64, the eigenvalues need not be known.

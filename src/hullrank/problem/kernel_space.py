@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.problem.certificate import EPSILON
+from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_factor import KernelFactor, factor_kernel, is_definite
-from hullrank.problem.kernels import Gram
 from hullrank.problem.rows import beyond_rounding, mean_square
 
 Floats = NDArray[np.float64]

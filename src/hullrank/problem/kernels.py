@@ -5,10 +5,7 @@ poly       (gamma x.y + coef0)^degree     laplacian  exp(-gamma |x - y|_1)
 sigmoid    tanh(gamma x.y + coef0)        callable   whatever it returns for (X, Y), checked
 """
 
-import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,10 +18,8 @@ from hullrank.exceptions import KernelError
 Array = NDArray[Any]
 Kernel = str | Callable[[Any, Any], ArrayLike]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
-_BLOCK_BYTES = 1 << 21
-_LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
-_TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
-_LEAST_BLOCKS = 4  # of rows, when half of a symmetric matrix is computed
+BLOCK_BYTES = 1 << 21
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a mean, by which entries that are all equal seem to differ
 _WIDE = 1e4  # exponent of rbf over twice the largest distance from the mean beyond which values come from differences
 
 
@@ -121,7 +116,7 @@ class KernelBlocks:
     def take(self, samples: Array, *, compiled: bool) -> "KernelBlocks":
         """Values between some samples, of blocks whose two sides are the same samples."""
         part = self.against(samples)
-        return part._with(shape=(len(samples), len(samples)), _left=_rows_of(self._left, samples), compiled=compiled)
+        return part._with(shape=(len(samples), len(samples)), _left=rows_of(self._left, samples), compiled=compiled)
 
     def in_float32(self) -> "KernelBlocks":
         """The same values, in float32."""
@@ -150,10 +145,10 @@ class KernelBlocks:
 
         With ``only_exponents`` the last step is left out: the exponential of what is written is the kernel value.
         """
-        step = max(1, _BLOCK_BYTES // (out.itemsize * max(1, self.shape[1])))
+        step = max(1, BLOCK_BYTES // (out.itemsize * max(1, self.shape[1])))
         for start in range(0, len(out), step):
             end = start + step
-            left = self._left[start:end] if rows is None else _rows_of(self._left, rows[start:end])
+            left = self._left[start:end] if rows is None else rows_of(self._left, rows[start:end])
             self._fill(out[start:end], left, only_exponents)
 
     def _fill(self, block: Array, left: Any, only_exponents: bool) -> None:
@@ -161,7 +156,7 @@ class KernelBlocks:
             block[...] = left
         elif callable(self.kernel):
             shape = left.shape[0], self.shape[1]
-            block[...] = _checked(self.kernel(left, self._right), shape, "the kernel function", self.dtype)
+            block[...] = checked_values(self.kernel(left, self._right), shape, "the kernel function", self.dtype)
         else:
             if self.by_distance:
                 _measure(block, left, self._right, self.kernel, self.gamma)
@@ -169,159 +164,6 @@ class KernelBlocks:
                 _multiply(block, left, self._right)
             if not only_exponents:
                 _shape_values(block, self.kernel, self.degree, self.coef0, self.compiled)
-
-
-@dataclass(frozen=True)
-class Gram:
-    """The kernel matrix of training samples, computed only where it is asked for.
-
-    It consists of X (or the matrix itself, for "precomputed") and the parameters of the kernel. ``table`` has all its
-    values in float64, where problems share them. For ``compiled`` see ``KernelBlocks``.
-    """
-
-    X: Any
-    kernel: Kernel
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 0.0
-    compiled: bool = False
-    table: Array | None = None
-
-    def __len__(self) -> int:
-        return int(self.X.shape[0])
-
-    @property
-    def is_large(self) -> bool:
-        """Whether copies of X matter beside the rows of the matrix that a solver keeps."""
-        return bool(np.prod(self.X.shape, dtype=np.float64) > _LARGE)
-
-    @property
-    def values(self) -> Array | None:
-        """The whole matrix, if it is known."""
-        return self.X if self.kernel == "precomputed" else self.table
-
-    def blocks(self, dtype: DTypeLike, columns: Array | None = None) -> KernelBlocks:
-        """Values against the samples ``columns`` (None: all), any rows at a time."""
-        if self.values is not None:
-            return KernelBlocks.known(self.values if columns is None else self.values[:, columns], dtype)
-        part = self._float64 if columns is None else self._float64.against(columns)
-        return part.in_float32() if np.dtype(dtype) == np.float32 else part
-
-    @cached_property
-    def _float64(self) -> KernelBlocks:
-        return KernelBlocks(
-            self.X, self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, compiled=self.compiled
-        )
-
-    def square(self, samples: Array, out: Array) -> None:
-        """Write the matrix of the given samples, in their order, into ``out``."""
-        if self.values is not None:
-            self.values.take(samples, axis=1).take(samples, axis=0, out=out, mode="clip")
-        else:
-            self._float64.against(samples).fill(samples, out)
-
-    def take(self, rows: Array, **changes: Any) -> "Gram":
-        """The matrix of the given samples, in their order; ``changes`` are other fields.
-
-        What was prepared for kernel values of all samples is taken over rather than prepared anew.
-        """
-        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
-            part = replace(self, **changes)
-        elif self.values is None:
-            part = replace(self, X=_rows_of(self.X, rows), **changes)
-        else:
-            values = self.values.take(rows, axis=0).take(rows, axis=1)
-            given = self.kernel == "precomputed"
-            X, table = (values, None) if given else (_rows_of(self.X, rows), values)
-            part = replace(self, X=X, table=table, **changes)
-        if "_float64" in vars(self):
-            vars(part)["_float64"] = self._float64.take(rows, compiled=part.compiled)
-        return part
-
-    def hashes(self) -> NDArray[np.uint64]:
-        """A number per sample that depends on its values alone, not on where it stands; as good as random."""
-        X: Any = np.sort(self.X, axis=1) if self.kernel == "precomputed" else self.X
-        m, n = X.shape
-        odd: Array = np.random.default_rng(0).integers(2**63, size=n, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-        if sparse.issparse(X):
-            values, columns, starts = X.data, X.indices, X.indptr[:-1]
-        else:
-            values, columns, starts = X.ravel(), np.tile(np.arange(n), m), np.arange(m) * n
-        bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)  # + 0.0: a zero has no sign
-        mixed = np.append((bits ^ (bits >> np.uint64(29))) * odd[columns], np.uint64(0))
-        sums = np.add.reduceat(mixed, starts)
-        if sparse.issparse(X):
-            sums[np.diff(X.indptr) == 0] = 0
-        return np.asarray((sums ^ (sums >> np.uint64(32))) * odd[0], dtype=np.uint64)
-
-    def divided(self, by: float) -> "Gram":
-        """The matrix divided by a positive number, without products that overflow where the quotient does not."""
-        if self.values is not None:
-            return Gram(self.values / by, "precomputed")
-        if self.kernel == "linear":
-            return replace(self, X=self.X / np.sqrt(by))
-        if self.kernel == "poly" and self.degree > 0:
-            root = by ** (1.0 / self.degree)
-            return replace(self, gamma=self.gamma / root, coef0=self.coef0 / root)
-        return replace(self, kernel=lambda X, Y: kernel_matrix(X, Y, self.kernel, **self._parameters) / by)
-
-    @property
-    def _parameters(self) -> dict[str, Any]:
-        return {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-
-    def diagonal(self) -> NDArray[np.float64]:
-        """The values k(x, x)."""
-        return kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-
-    def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
-        """``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients cost nothing.
-
-        Of two values that are equal because the matrix is symmetric, one is computed: where most coefficients are not
-        zero, half of all.
-        """
-        values = self.values
-        if values is not None and values.dtype == np.float64 and 2 * np.count_nonzero(coef) > len(coef):
-            return np.asarray(coef @ (values if rows is None else values[:, rows]))
-        if rows is not None or not self._is_symmetric:
-            return self._columns_times(coef, rows)
-        used, idle = np.flatnonzero(coef), np.flatnonzero(coef == 0)
-        order, weights = np.concatenate([used, idle]), coef[used]
-        blocks, m, n = self._float64.against(order), len(order), len(used)
-        product = np.zeros(m)
-        step = min(max(16, n // _LEAST_BLOCKS), max(1, _BLOCK_BYTES // (8 * max(1, m))))
-        memory = np.empty(step * m)
-        for start in range(0, n, step):
-            end = min(start + step, n)
-            block = memory[: (end - start) * (m - start)].reshape(end - start, m - start)
-            blocks.from_column(start).fill(used[start:end], block)
-            product[start:] += weights[start:end] @ block
-            product[start:end] += block[:, end - start : n - start] @ weights[end:]
-        scores = np.empty_like(product)
-        scores[order] = product
-        return scores
-
-    @property
-    def _is_symmetric(self) -> bool:
-        """Whether (i, j) and (j, i) are equal to the last digit, and columns may be copied in another order."""
-        return self.values is None and not callable(self.kernel) and not self.is_large
-
-    def whole(self) -> NDArray[np.float64]:
-        """All values, in float64."""
-        out = np.empty((len(self), len(self)))
-        self.blocks(np.float64).fill(None, out)
-        return out
-
-    def _columns_times(self, coef: Array, columns: Array | None) -> NDArray[np.float64]:
-        used, blocks = np.flatnonzero(coef), self.blocks(np.float64, columns)
-        n = blocks.shape[1]
-        product = np.zeros(n)
-        step = max(1, _BLOCK_BYTES // (8 * max(1, n)))
-        buffer = np.empty((min(step, len(used)), n))
-        for start in range(0, len(used), step):
-            taken = used[start : start + step]
-            blocks.fill(taken, buffer[: len(taken)])
-            product += coef[taken] @ buffer[: len(taken)]
-        return product
 
 
 def kernel_diagonal(
@@ -342,32 +184,6 @@ def kernel_diagonal(
     return diagonal[:, 0]
 
 
-def check_gram(gram: Any, n_samples: int | None = None) -> Array:
-    """A precomputed training matrix must be square, finite and symmetric (to 1e-6 of its largest entry)."""
-    gram = _checked(gram, None, "the precomputed kernel", None)
-    if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
-        raise KernelError(
-            f"kernel='precomputed' takes a square matrix of kernel values between all training samples, "
-            f"got shape {gram.shape}; pass kernel_function(X, X)"
-        )
-    if n_samples is not None and gram.shape[0] != n_samples:
-        raise KernelError(f"the precomputed kernel has {gram.shape[0]} rows for {n_samples} samples")
-    limit = 1e-6 * max(float(np.abs(gram).max(initial=0.0)), np.finfo(np.float64).tiny)
-    starts = range(0, gram.shape[0], _TILE)
-    for i, j in itertools.combinations_with_replacement(starts, 2):
-        here, there = gram[i : i + _TILE, j : j + _TILE], gram[j : j + _TILE, i : i + _TILE].T
-        if np.array_equal(here, there):
-            continue
-        skew = np.abs(here - there)
-        if skew.max(initial=0.0) > limit:
-            row, column = np.unravel_index(int(skew.argmax()), skew.shape) + np.array([i, j])
-            raise KernelError(
-                f"the precomputed kernel is not symmetric: entry ({row}, {column}) is {gram[row, column]:g} but "
-                f"({column}, {row}) is {gram[column, row]:g}; symmetrise it with (K + K.T) / 2"
-            )
-    return gram
-
-
 def _check_parameters(kernel: Kernel, gamma: float, degree: int) -> None:
     if not callable(kernel) and kernel not in KERNELS:
         raise KernelError(f"kernel must be a function or one of {', '.join(KERNELS)}; got {kernel!r}")
@@ -378,15 +194,18 @@ def _check_parameters(kernel: Kernel, gamma: float, degree: int) -> None:
 
 
 def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
+    """The weighted variance of all entries of X; 0 where it is no more than rounding of their mean."""
     weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     weight = weight / (weight.sum() * X.shape[1])
     mean = float((weight @ X).sum())
     if not sparse.issparse(X):
         apart = X - mean
         apart *= apart
-        return float((weight @ apart).sum())
-    stored = np.repeat(weight, np.diff(X.indptr))  # the weights of the entries that are not left out as zeros
-    return float(stored @ (X.data - mean) ** 2) + max(0.0, 1.0 - float(stored.sum())) * mean * mean
+        variance = float((weight @ apart).sum())
+    else:
+        stored = np.repeat(weight, np.diff(X.indptr))  # the weights of the entries that are not left out as zeros
+        variance = float(stored @ (X.data - mean) ** 2) + max(0.0, 1.0 - float(stored.sum())) * mean * mean
+    return variance if variance > (_ROUNDING * mean) ** 2 else 0.0
 
 
 def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any] | None:
@@ -396,7 +215,7 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
     exponents are so large that these products, which cancel, lose digits that differences of rows keep.
     """
     if kernel == "precomputed":
-        return _checked(X, None, "the precomputed kernel", dtype), None
+        return checked_values(X, None, "the precomputed kernel", dtype), None
     if callable(kernel):
         return X, Y
     if kernel != "rbf":
@@ -431,7 +250,8 @@ def _scaled_sparse(X: Any, root: float) -> tuple[Any, Array]:
     return scaled, -0.5 * np.asarray(scaled.multiply(scaled).sum(axis=1), dtype=np.float64).reshape(-1, 1)
 
 
-def _rows_of(X: Any, rows: Array) -> Any:
+def rows_of(X: Any, rows: Array) -> Any:
+    """Some rows of a matrix, copied."""
     return X.take(rows, axis=0) if isinstance(X, np.ndarray) else X[rows]
 
 
@@ -490,7 +310,8 @@ def _raise_to(block: Array, degree: int) -> None:
             block *= base
 
 
-def _checked(values: Any, shape: tuple[int, int] | None, source: str, dtype: DTypeLike | None) -> Array:
+def checked_values(values: Any, shape: tuple[int, int] | None, source: str, dtype: DTypeLike | None) -> Array:
+    """Kernel values as a finite array of real numbers, of the given shape; ``source`` says whose they are."""
     values = values.toarray() if sparse.issparse(values) else np.asarray(values)
     if values.dtype.kind not in "fiub":
         raise KernelError(f"{source} must hold real numbers, got dtype {values.dtype}")

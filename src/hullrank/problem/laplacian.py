@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from hullrank.exceptions import HullrankError
+from hullrank.problem.gram import Gram
 from hullrank.problem.kernel_factor import KernelFactor, factor_kernel
-from hullrank.problem.kernels import Gram, kernel_matrix
+from hullrank.problem.kernels import kernel_matrix
 
 Floats = NDArray[np.float64]
 

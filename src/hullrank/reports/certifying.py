@@ -1,6 +1,7 @@
 """Whether the certificate of a fitted model holds: nothing that the model claims is taken on trust."""
 
 from dataclasses import dataclass, replace
+from math import isclose
 from typing import Any
 
 from hullrank.exact.direction import predicted
@@ -57,7 +58,7 @@ def certify(
     point, claimed = model.candidate(statement), model.certificate_
     objective = recomputed_objective(statement, point, model.score_samples(X))
     facts = {"objective in the file": claimed.primal, "objective recomputed": objective}
-    if not abs(objective - claimed.primal) <= _SAME * max(abs(claimed.primal), abs(objective)) + 1e-300:
+    if not isclose(objective, claimed.primal, rel_tol=_SAME, abs_tol=1e-300):
         return Verdict(facts, "the objective is not the one in the file; the data or the model differ from the fit")
     solution = solve(statement, Options(tol * _FINER), start=point)
     grade = statement.grade(solution.point, solution.evidence, solution.scores)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.kernels import Gram
+from hullrank.problem.gram import Gram
 from hullrank.solvers._smo_settings import SmoSettings
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hullrank._progress import tell
 from hullrank.problem.certificate import CertifiedPoint, Status, certify_intervals
-from hullrank.problem.kernels import Gram
+from hullrank.problem.gram import Gram
 from hullrank.solvers._smo_loops import WEIGHT
 from hullrank.solvers._smo_newton import find_face, newton_step
 from hullrank.solvers._smo_primal import Primal, best_primal

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.kernels import Gram
+from hullrank.problem.gram import Gram
 from hullrank.solvers._box_qp import BoxQP, solve_box_qp
 from hullrank.solvers._smo_settings import SmoSettings
 from hullrank.solvers._smo_state import SmoState

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.kernels import Gram
+from hullrank.problem.gram import Gram
 from hullrank.problem.layout import START, restrict_layout
 from hullrank.solvers._smo_settings import SmoSettings
 from hullrank.solvers._smo_state import SmoState

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
+from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.kernels import Gram
 from hullrank.problem.layout import RowLayout, lay_out
 from hullrank.solvers._smo_state import SmoState, is_hinge
 from hullrank.solvers.linear_program import solve_lp

@@ -23,8 +23,8 @@ from hullrank.problem.block_survey import Survey, Window
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.statement import Point, Solution
-from hullrank.solvers._block_levels import levels, settling_width, solve_directly
 from hullrank.solvers._block_record import Record
+from hullrank.solvers._block_starts import growing_samples, settling_width, solve_directly
 from hullrank.solvers._block_step import Step
 from hullrank.solvers._block_terms import Units
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
@@ -109,13 +109,13 @@ class _Search:
         Where a pass costs less than solving the fetched rows, it gives a Newton step first, after which few are left.
         """
         statement, problem = self.statement, self.statement.problem
-        parts = levels(statement)
+        parts = growing_samples(statement)
         iterate = solve_directly(parts[0], 1e-3, self.options.max_iter, self.options.verbose)
         self.step.iterations = iterate.iterations
-        for before, level in pairwise(parts):
+        for before, larger in pairwise(parts):
             if iterate.status is Status.INTERRUPTED:
                 break
-            iterate = self._settled_once(level, iterate, settling_width(before, iterate))
+            iterate = self._settled_once(larger, iterate, settling_width(before, iterate))
         width = settling_width(parts[-1], iterate)
         window = self._window(iterate, width, fetch=True, model=False)
         share = parts[-1].survey(self.units.stated(iterate), window).n_near / max(len(statement.samples.codes), 1)
@@ -127,14 +127,14 @@ class _Search:
         newton_first = costly and not problem.has_rho and np.isfinite(width)
         return _Round(iterate, width, np.inf if newton_first else expected)
 
-    def _settled_once(self, level: BlockStatement, iterate: Iterate, width: float) -> Iterate:
+    def _settled_once(self, larger: BlockStatement, iterate: Iterate, width: float) -> Iterate:
         """A Newton step on a sample with the hinge smoothed; where that has no answer, fetched rows are solved."""
         smooth = not (self.statement.problem.has_rho or np.isinf(width))
         for fetch in (False, True) if smooth else (True,):
             window = self._window(iterate, width, fetch, model=True)
-            found = level.survey(self.units.stated(iterate), window)
+            found = larger.survey(self.units.stated(iterate), window)
             try:
-                return self.step(level, iterate, found, 1e-4, min(width, 1.0))[0]
+                return self.step(larger, iterate, found, 1e-4, min(width, 1.0))[0]
             except SingularSystemError:
                 continue
         return iterate

@@ -263,8 +263,8 @@ class _State:
         self._direction()
         step = min(1.0, 1 / self.worst)
         left = self.complementarity + step * self.first_order + step * step * self.second_order
-        target = self.mu * (max(0.0, left) / self.complementarity) ** 4 if self.complementarity > 0 else 0.0
-        step = self._correct(target, second_order=True)
+        share = min(1.0, max(0.0, left) / self.complementarity) if self.complementarity > 0 else 0.0
+        step = self._correct(self.mu * share**4, second_order=True)
         if step <= 0.1:
             step = self._correct(0.5 * self.mu)
         self.w = self.w + step * self.dw

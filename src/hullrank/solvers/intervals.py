@@ -12,7 +12,7 @@ from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers import blocks
-from hullrank.solvers._block_levels import sample_sizes
+from hullrank.solvers._block_starts import sample_sizes
 from hullrank.solvers._linear_system import DENSE_LIMIT
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
@@ -130,7 +130,7 @@ def _centre_thresholds(scaled: ScaledProblem, point: Iterate, certified: Certifi
         return certified
     s = scaled.rows.scores(point.w)
     theta = centred_thresholds(scaled.problem, scaled.layout, s, certified.thresholds)
-    if theta is certified.thresholds:
+    if theta is certified.thresholds or not np.isfinite(theta).all():  # rows that are not separated leave no interval
         return certified
     if scaled.problem.charge is Charge.HARD:
         multipliers, t = certified.multipliers, certified.order_multipliers

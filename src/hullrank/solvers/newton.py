@@ -150,7 +150,7 @@ def _no_rows(scaled: ScaledProblem) -> RowLayout:
 
 def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Iterate, CertifiedPoint]:
     """From a warm start on samples of growing size, certified on all rows."""
-    from hullrank.solvers._block_levels import sample_sizes
+    from hullrank.solvers._block_starts import sample_sizes
 
     problem = scaled.problem
     sizes = sample_sizes(scaled.size, len(problem.linear))

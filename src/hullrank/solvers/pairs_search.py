@@ -115,7 +115,7 @@ class PairSearch:
                 return Status.STALLED
             if self.iterations - last_progress >= PATIENCE:
                 return Status.STALLED
-            self._narrow(tol)
+            self._tighten(tol)
             value, gap = self.point.value, self.best.gap
             self._step()
             self.iterations += 1
@@ -132,7 +132,7 @@ class PairSearch:
             f"(gradient {p.distance:.2g}, window {p.charge.complementarity:.2g} of width {p.width:.2g})"
         )
 
-    def _narrow(self, tol: float) -> None:
+    def _tighten(self, tol: float) -> None:
         """Shrink the window once it, and not the gradient, holds the gap up."""
         p = self.point
         loose, wanted = p.charge.complementarity, 0.3 * tol * p.objective

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from hullrank._threads import one_blas_thread
 from hullrank.exceptions import KernelError
 from hullrank.problem.certificate import CertifiedPoint, Status
+from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.kernels import Gram
 from hullrank.problem.layout import RowLayout
 from hullrank.solvers._smo_cache import RowCache
 from hullrank.solvers._smo_descent import Descent, certify, primal_of

@@ -33,7 +33,7 @@ def sample_sizes(size: Size, n_thresholds: int) -> list[int]:
     return sizes
 
 
-def levels(statement: BlockStatement) -> list[BlockStatement]:
+def growing_samples(statement: BlockStatement) -> list[BlockStatement]:
     """The statement on samples of its drawn samples, of growing size; the last has all of them."""
     rng = np.random.default_rng(0)
     drawn = statement.samples
@@ -48,9 +48,9 @@ def levels(statement: BlockStatement) -> list[BlockStatement]:
     ]  # fmt: skip
 
 
-def solve_directly(level: BlockStatement, tol: float, max_iter: int, verbose: int) -> Iterate:
+def solve_directly(sampled: BlockStatement, tol: float, max_iter: int, verbose: int) -> Iterate:
     """The solution of a small sample, in scaled units; Newton's method takes half the time where it can be used."""
-    scaled, problem = scale_problem(level, verbose).copied(), level.problem
+    scaled, problem = scale_problem(sampled, verbose).copied(), sampled.problem
     plain = not (problem.shares_slacks or problem.l1)
     if problem.charge.smooth or (problem.charge is Charge.SQUARED_HINGE and plain):
         return newton(scaled, _origin(scaled), tol, max_iter)
@@ -65,14 +65,14 @@ def _origin(scaled: ScaledProblem) -> Iterate:
     )  # fmt: skip
 
 
-def settling_width(level: BlockStatement, iterate: Iterate) -> float:
+def settling_width(sampled: BlockStatement, iterate: Iterate) -> float:
     """How far from its kink a usual row must be to be settled: the error of a sampled solution; infinite at a collapse.
 
     The error is measured by the spread of the scores or the margin, whichever is larger (in scaled units). The spread
     is that of the middle half of the scores: few far-off ones widen the windows of long rows only (``survey_rows``).
     """
-    scores = level.view.scores(iterate.w)
-    problem, margin, spread = level.problem, 1.0, float(np.std(scores))
+    scores = sampled.view.scores(iterate.w)
+    problem, margin, spread = sampled.problem, 1.0, float(np.std(scores))
     if problem.homogeneous:
         margin = abs(float(iterate.theta[-1])) if problem.has_rho else 0.0
     if spread <= COLLAPSED * max(margin, float(np.ptp(iterate.theta)) if problem.homogeneous else 0.0):
@@ -82,4 +82,4 @@ def settling_width(level: BlockStatement, iterate: Iterate) -> float:
         low, high = np.partition(scores, quarters)[list(quarters)]
         spread = min(spread, (high - low) / HALF)
     freedom = len(iterate.w) + len(iterate.theta)
-    return CAUTION * float(np.sqrt(freedom / len(level.samples.codes))) * max(spread, margin)
+    return CAUTION * float(np.sqrt(freedom / len(sampled.samples.codes))) * max(spread, margin)

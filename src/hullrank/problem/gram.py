@@ -1,0 +1,205 @@
+"""The kernel matrix of training samples: by blocks of rows, times a vector, of some of the samples, or given."""
+
+import itertools
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+
+from hullrank.exceptions import KernelError
+from hullrank.problem.kernels import (
+    BLOCK_BYTES,
+    Array,
+    Kernel,
+    KernelBlocks,
+    checked_values,
+    kernel_diagonal,
+    kernel_matrix,
+    rows_of,
+)
+
+_LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
+_TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
+_LEAST_BLOCKS = 4  # of rows, when half of a symmetric matrix is computed
+
+
+@dataclass(frozen=True)
+class Gram:
+    """The kernel matrix of training samples, computed only where it is asked for.
+
+    It consists of X (or the matrix itself, for "precomputed") and the parameters of the kernel. ``table`` has all its
+    values in float64, where problems share them. For ``compiled`` see ``KernelBlocks``.
+    """
+
+    X: Any
+    kernel: Kernel
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+    compiled: bool = False
+    table: Array | None = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def is_large(self) -> bool:
+        """Whether copies of X matter beside the rows of the matrix that a solver keeps."""
+        return bool(np.prod(self.X.shape, dtype=np.float64) > _LARGE)
+
+    @property
+    def values(self) -> Array | None:
+        """The whole matrix, if it is known."""
+        return self.X if self.kernel == "precomputed" else self.table
+
+    def blocks(self, dtype: DTypeLike, columns: Array | None = None) -> KernelBlocks:
+        """Values against the samples ``columns`` (None: all), any rows at a time."""
+        if self.values is not None:
+            return KernelBlocks.known(self.values if columns is None else self.values[:, columns], dtype)
+        part = self._float64 if columns is None else self._float64.against(columns)
+        return part.in_float32() if np.dtype(dtype) == np.float32 else part
+
+    @cached_property
+    def _float64(self) -> KernelBlocks:
+        return KernelBlocks(
+            self.X, self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, compiled=self.compiled
+        )
+
+    def square(self, samples: Array, out: Array) -> None:
+        """Write the matrix of the given samples, in their order, into ``out``."""
+        if self.values is not None:
+            self.values.take(samples, axis=1).take(samples, axis=0, out=out, mode="clip")
+        else:
+            self._float64.against(samples).fill(samples, out)
+
+    def take(self, rows: Array, **changes: Any) -> "Gram":
+        """The matrix of the given samples, in their order; ``changes`` are other fields.
+
+        What was prepared for kernel values of all samples is taken over rather than prepared anew.
+        """
+        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
+            part = replace(self, **changes)
+        elif self.values is None:
+            part = replace(self, X=rows_of(self.X, rows), **changes)
+        else:
+            values = self.values.take(rows, axis=0).take(rows, axis=1)
+            given = self.kernel == "precomputed"
+            X, table = (values, None) if given else (rows_of(self.X, rows), values)
+            part = replace(self, X=X, table=table, **changes)
+        if "_float64" in vars(self):
+            vars(part)["_float64"] = self._float64.take(rows, compiled=part.compiled)
+        return part
+
+    def hashes(self) -> NDArray[np.uint64]:
+        """A number per sample that depends on its values alone, not on where it stands; as good as random."""
+        X: Any = np.sort(self.X, axis=1) if self.kernel == "precomputed" else self.X
+        m, n = X.shape
+        odd: Array = np.random.default_rng(0).integers(2**63, size=n, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        if sparse.issparse(X):
+            values, columns, starts = X.data, X.indices, X.indptr[:-1]
+        else:
+            values, columns, starts = X.ravel(), np.tile(np.arange(n), m), np.arange(m) * n
+        bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)  # + 0.0: a zero has no sign
+        mixed = np.append((bits ^ (bits >> np.uint64(29))) * odd[columns], np.uint64(0))
+        sums = np.add.reduceat(mixed, starts)
+        if sparse.issparse(X):
+            sums[np.diff(X.indptr) == 0] = 0
+        return np.asarray((sums ^ (sums >> np.uint64(32))) * odd[0], dtype=np.uint64)
+
+    def divided(self, by: float) -> "Gram":
+        """The matrix divided by a positive number, without products that overflow where the quotient does not."""
+        if self.values is not None:
+            return Gram(self.values / by, "precomputed")
+        if self.kernel == "linear":
+            return replace(self, X=self.X / np.sqrt(by))
+        if self.kernel == "poly" and self.degree > 0:
+            root = by ** (1.0 / self.degree)
+            return replace(self, gamma=self.gamma / root, coef0=self.coef0 / root)
+        return replace(self, kernel=lambda X, Y: kernel_matrix(X, Y, self.kernel, **self._parameters) / by)
+
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+
+    def diagonal(self) -> NDArray[np.float64]:
+        """The values k(x, x)."""
+        return kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+    def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
+        """``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients cost nothing.
+
+        Of two values that are equal because the matrix is symmetric, one is computed: where most coefficients are not
+        zero, half of all.
+        """
+        values = self.values
+        if values is not None and values.dtype == np.float64 and 2 * np.count_nonzero(coef) > len(coef):
+            return np.asarray(coef @ (values if rows is None else values[:, rows]))
+        if rows is not None or not self._is_symmetric:
+            return self._columns_times(coef, rows)
+        used, idle = np.flatnonzero(coef), np.flatnonzero(coef == 0)
+        order, weights = np.concatenate([used, idle]), coef[used]
+        blocks, m, n = self._float64.against(order), len(order), len(used)
+        product = np.zeros(m)
+        step = min(max(16, n // _LEAST_BLOCKS), max(1, BLOCK_BYTES // (8 * max(1, m))))
+        memory = np.empty(step * m)
+        for start in range(0, n, step):
+            end = min(start + step, n)
+            block = memory[: (end - start) * (m - start)].reshape(end - start, m - start)
+            blocks.from_column(start).fill(used[start:end], block)
+            product[start:] += weights[start:end] @ block
+            product[start:end] += block[:, end - start : n - start] @ weights[end:]
+        scores = np.empty_like(product)
+        scores[order] = product
+        return scores
+
+    @property
+    def _is_symmetric(self) -> bool:
+        """Whether (i, j) and (j, i) are equal to the last digit, and columns may be copied in another order."""
+        return self.values is None and not callable(self.kernel) and not self.is_large
+
+    def whole(self) -> NDArray[np.float64]:
+        """All values, in float64."""
+        out = np.empty((len(self), len(self)))
+        self.blocks(np.float64).fill(None, out)
+        return out
+
+    def _columns_times(self, coef: Array, columns: Array | None) -> NDArray[np.float64]:
+        used, blocks = np.flatnonzero(coef), self.blocks(np.float64, columns)
+        n = blocks.shape[1]
+        product = np.zeros(n)
+        step = max(1, BLOCK_BYTES // (8 * max(1, n)))
+        buffer = np.empty((min(step, len(used)), n))
+        for start in range(0, len(used), step):
+            taken = used[start : start + step]
+            blocks.fill(taken, buffer[: len(taken)])
+            product += coef[taken] @ buffer[: len(taken)]
+        return product
+
+
+def check_gram(gram: Any, n_samples: int | None = None) -> Array:
+    """A precomputed training matrix must be square, finite and symmetric (to 1e-6 of its largest entry)."""
+    gram = checked_values(gram, None, "the precomputed kernel", None)
+    if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
+        raise KernelError(
+            f"kernel='precomputed' takes a square matrix of kernel values between all training samples, "
+            f"got shape {gram.shape}; pass kernel_function(X, X)"
+        )
+    if n_samples is not None and gram.shape[0] != n_samples:
+        raise KernelError(f"the precomputed kernel has {gram.shape[0]} rows for {n_samples} samples")
+    limit = 1e-6 * max(float(np.abs(gram).max(initial=0.0)), np.finfo(np.float64).tiny)
+    starts = range(0, gram.shape[0], _TILE)
+    for i, j in itertools.combinations_with_replacement(starts, 2):
+        here, there = gram[i : i + _TILE, j : j + _TILE], gram[j : j + _TILE, i : i + _TILE].T
+        if np.array_equal(here, there):
+            continue
+        skew = np.abs(here - there)
+        if skew.max(initial=0.0) > limit:
+            row, column = np.unravel_index(int(skew.argmax()), skew.shape) + np.array([i, j])
+            raise KernelError(
+                f"the precomputed kernel is not symmetric: entry ({row}, {column}) is {gram[row, column]:g} but "
+                f"({column}, {row}) is {gram[column, row]:g}; symmetrise it with (K + K.T) / 2"
+            )
+    return gram
