@@ -61,6 +61,9 @@ html_title = f"hullrank {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_sidebars = {
+    page.stem: ["all-pages.html"] for page in HERE.glob("*.md") if page.stem not in ("index", "reproduction")
+}
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,

@@ -44,6 +44,7 @@ for train, test in GroupKFold(8).split(X, y, qid):
 # %%
 # Means over the folds, with standard errors. Guessing would put half of the pairs right. The three do not differ
 # measurably here: these features mean the same in all searches, so that ignoring the queries costs little.
+plt.style.use("seaborn-v0_8-colorblind")
 fig, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
 places = np.arange(4)
 for i, (name, rows) in enumerate(results.items()):

@@ -48,6 +48,7 @@ for column, user in enumerate(users):
 
 # %%
 # Mean distance from the true rating in stars, with standard errors over users.
+plt.style.use("seaborn-v0_8-colorblind")
 fig, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 for i, (name, table) in enumerate(found.items()):
     mean, deviation = table.mean(axis=1), table.std(axis=1, ddof=1) / np.sqrt(len(users))

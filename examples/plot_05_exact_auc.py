@@ -31,6 +31,7 @@ models = {
     "all-pairs SVM": SwappedPairsRanker(C=1e3).fit(X[train], y[train]).score_samples,
     "exact": exact.score_samples,
 }
+plt.style.use("seaborn-v0_8-colorblind")
 fig, axes = plt.subplots(1, 2, figsize=(7.4, 3.8), layout="constrained", sharey=True)
 for ax, rows, title in zip(axes, (train, test), ("training rows", "new rows"), strict=True):
     for i, (name, score) in enumerate(models.items()):

@@ -27,11 +27,12 @@ for coverage in asked:
 # %%
 # What was asked for is reached on new rows, up to the chance of one draw of the rows that set the size of the
 # sets.
+plt.style.use("seaborn-v0_8-colorblind")
 fig, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.4), layout="constrained")
 left.plot([0.45, 1], [0.45, 1], color="0.6", lw=1)
 left.plot(asked, reached, "o-")
 left.set(xlabel="coverage asked for", ylabel="coverage on new rows", aspect="equal")
-right.plot(asked, sizes, "o-", color="C1")
+right.plot(asked, sizes, "o-")
 right.set(xlabel="coverage asked for", ylabel="mean number of grades in a set", ylim=(0, 5))
 for ax in (left, right):
     ax.spines[["top", "right"]].set_visible(False)

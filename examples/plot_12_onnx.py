@@ -39,8 +39,11 @@ expected, scores = model.score_samples(rows.astype(np.float64)), found["scores"]
 print(f"largest difference of scores {np.abs(scores - expected).max():.1e}")
 print(f"labels that agree: {(found['label'].ravel() == model.predict(rows.astype(np.float64))).mean():.1%}")
 fig, ax = plt.subplots(figsize=(4.6, 4.2), layout="constrained")
-points = ax.scatter(expected, scores, s=8, c=y, cmap="viridis")
+colours = plt.colormaps["viridis"](np.linspace(0.05, 0.75, 4))
+for grade, colour in enumerate(colours):
+    ax.scatter(expected[y == grade], scores[y == grade], s=8, color=colour, label=f"grade {grade}")
 ax.axline((0, 0), slope=1, color="0.6", lw=0.8, zorder=0)
 ax.set(xlabel="score in Python", ylabel="score in ONNX Runtime", aspect="equal")
-fig.colorbar(points, label="grade", ticks=range(4))
+ax.spines[["top", "right"]].set_visible(False)
+ax.legend(frameon=False, loc="lower right", markerscale=2)
 plt.show()

@@ -37,12 +37,11 @@ for name, ranker in rankers.items():
 
 # %%
 # Positives among the first k of the list, for the three best directions. The one for the top wins at the top.
+plt.style.use("seaborn-v0_8-colorblind")
 fig, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 for i, (name, ranker) in enumerate(rankers.items()):
     ranked = y[np.argsort(-ranker.score_samples(X), kind="stable")]
-    ax.plot(
-        np.arange(1, 61), np.cumsum(ranked)[:60], ls="-:--"[i] if i != 2 else "--", label=f"best for {name}", lw=1.8
-    )
+    ax.plot(np.arange(1, 61), np.cumsum(ranked)[:60], ls=("-", ":", "--")[i], label=f"best for {name}", lw=1.8)
 ax.axvline(20, color="0.7", lw=0.8)
 ax.set(xlabel="first k of the list", ylabel="positives among them")
 ax.spines[["top", "right"]].set_visible(False)

@@ -2,9 +2,8 @@
 Preferences: learning from "this one rather than that one"
 ==========================================================
 
-Sometimes nobody gives grades; people only say which of two things they prefer. Such a comparison is a query
-of two rows, the preferred one with target 1 and the other with target 0. ``SwappedPairsRanker`` then learns
-from exactly those pairs.
+Sometimes nobody gives grades; people only say which of two things they prefer. ``SwappedPairsRanker`` learns
+from exactly those pairs, given as row numbers: the one preferred, then the other.
 """
 
 # %%
@@ -22,30 +21,28 @@ value = things @ taste
 
 
 def judge(n):
-    """n comparisons (preferred, other); the better thing wins with probability 1 / (1 + exp(-2 difference))."""
+    """n pairs (preferred, other); the better thing wins with probability 1 / (1 + exp(-2 difference))."""
     first, second = rng.integers(0, 100, n), rng.integers(0, 99, n)
     second += second >= first
     wins = rng.random(n) < 1 / (1 + np.exp(-2 * (value[first] - value[second])))
-    return np.where(wins, first, second), np.where(wins, second, first)
+    return np.where(wins, [first, second], [second, first]).T
 
 
-def learn(preferred, other):
-    """Every comparison is a query of two rows."""
-    rows = np.column_stack([preferred, other]).ravel()
-    return SwappedPairsRanker(C=10.0, loss="logistic").fit(
-        things[rows], np.tile([1, 0], len(preferred)), qid=np.repeat(np.arange(len(preferred)), 2)
-    )
+def learn(pairs):
+    """No targets: the pairs are all that is known."""
+    return SwappedPairsRanker(C=10.0, loss="logistic").fit(things, pairs=pairs)
 
 
 # %%
 # How the learned order approaches the true one as comparisons come in. Scores are for things, also for ones
 # never judged.
 sizes = [10, 20, 50, 100, 200, 500, 1000]
-agreement = [[kendalltau(learn(*judge(n)).predict(things), value).statistic for _ in range(10)] for n in sizes]
+agreement = [[kendalltau(learn(judge(n)).predict(things), value).statistic for _ in range(10)] for n in sizes]
+plt.style.use("seaborn-v0_8-colorblind")
 fig, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.4), layout="constrained")
 left.errorbar(sizes, np.mean(agreement, axis=1), np.std(agreement, axis=1), fmt="o-", capsize=3)
 left.set(xscale="log", xlabel="comparisons", ylabel="rank correlation with the truth", ylim=(0, 1))
-ranker = learn(*judge(500))
+ranker = learn(judge(500))
 right.scatter(value, ranker.predict(things), s=14)
 right.set(xlabel="true value", ylabel="score learned from 500 comparisons")
 for ax in (left, right):

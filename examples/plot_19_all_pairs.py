@@ -38,6 +38,7 @@ found = [
     ]
     for k in counts
 ]
+plt.style.use("seaborn-v0_8-colorblind")
 fig, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 for k, values in zip(counts, found, strict=True):
     ax.plot(np.full(10, k), values, "o", ms=4, color="C0", alpha=0.6, label="one draw of pairs" if k == 1 else None)

@@ -28,8 +28,8 @@ print("undecided:", search.undecided_)
 print(f"{search.margin_:.4f} better than the next, wins {search.confidence_:.0%} of the resamples")
 
 # %%
-# The candidates, red where they cannot be told from the best, and what is decided.
-figure, (left, right) = plt.subplots(1, 2, figsize=(13, 4), layout="constrained", width_ratios=[1, 1.2])
-OrderSearchDisplay.from_estimator(search, most=8, ax=left)
-OrderGraphDisplay.from_estimator(search.best_estimator_, X, names[codes], ax=right)
+# The candidates, orange where they cannot be told from the best (in the ring), and what is decided.
+figure, (top, bottom) = plt.subplots(2, 1, figsize=(7.4, 6), layout="constrained", height_ratios=[1.3, 1])
+OrderSearchDisplay.from_estimator(search, most=8, ax=top)
+OrderGraphDisplay.from_estimator(search.best_estimator_, X, names[codes], ax=bottom)
 plt.show()

@@ -37,15 +37,19 @@ for title, model in (("one scale", plain), ("own scales", grouped)):
 # %%
 # The score line of the model with own scales: every rater's thresholds stand where that rater changes the grade.
 figure, axes = plt.subplots(3, 1, figsize=(8, 4.6), sharex=True, layout="constrained")
-colours = plt.colormaps["viridis"](np.linspace(0.05, 0.82, 4))
+colours = plt.colormaps["viridis"](np.linspace(0.05, 0.75, 4))
 scores = grouped.score_samples(X[test])
 for ax, name in zip(axes, names, strict=True):
     own = names[rater[test]] == name
-    ax.scatter(scores[own], rng.uniform(-1, 1, own.sum()), c=colours[y[test][own] - 1], s=14)
+    height = rng.uniform(-1, 1, own.sum())
+    for grade, colour in enumerate(colours, start=1):
+        given = y[test][own] == grade
+        ax.scatter(scores[own][given], height[given], color=colour, s=14, label=f"grade {grade}")
     for cut in grouped.group_thresholds_[list(grouped.groups_).index(name)]:
         ax.axvline(cut, color="#30343b", lw=1.2)
     ax.set_ylabel(name)
-    ax.set_yticks([])
+    ax.set(yticks=[], ylim=(-1.3, 1.3))
     ax.spines[["top", "right", "left"]].set_visible(False)
-axes[-1].set_xlabel("score (colour: the grade given, dark is 1; lines: the rater's own thresholds)")
+axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, frameon=False)
+axes[-1].set_xlabel("score  (lines: the rater's own thresholds)")
 plt.show()

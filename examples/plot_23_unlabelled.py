@@ -33,7 +33,7 @@ print(model.certificate_.status, f"{model.certificate_.relative_gap:.1e}")
 
 # %%
 # The score against the angle: with the graph it follows the turn, also where no label is near.
-figure = plt.figure(figsize=(10, 5), layout="constrained")
+figure = plt.figure(figsize=(8, 5), layout="constrained")
 top = figure.add_gridspec(2, 6, height_ratios=[1, 3])
 for k, degrees in enumerate(np.linspace(10, 170, 6)):
     ax = figure.add_subplot(top[0, k])
@@ -41,11 +41,14 @@ for k, degrees in enumerate(np.linspace(10, 170, 6)):
     ax.imshow(images[nearest], cmap="gray_r")
     ax.set_title(f"{np.rad2deg(angle[nearest]):.0f}°", fontsize="small")
     ax.set_axis_off()
+colours = plt.colormaps["viridis"](np.linspace(0.05, 0.75, 4))
 parts = (("labels only", alone.score_samples(X)), ("with unlabelled images", model.score_samples(X)))
 for k, (title, scores) in enumerate(parts):
     ax = figure.add_subplot(top[1, 3 * k : 3 * k + 3])
     ax.scatter(np.rad2deg(angle[~few]), scores[~few], s=6, color="#9aa0a8", label="no label")
-    ax.scatter(np.rad2deg(angle[few]), scores[few], s=26, c=grade[few], cmap="viridis", label="labelled")
+    for quarter, colour in enumerate(colours):
+        own = few & (grade == quarter)
+        ax.scatter(np.rad2deg(angle[own]), scores[own], s=26, color=colour, label=f"labelled {quarter}")
     ax.set_title(title)
     ax.set_xlabel("angle in degrees")
     ax.set_ylabel("score" if k == 0 else "")

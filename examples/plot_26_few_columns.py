@@ -29,8 +29,9 @@ for width, model in zip(widths, even, strict=True):
 # %%
 # What was learned about the columns, and what it is worth on new rows.
 best = max(even, key=lambda model: model.score(Z[test], y[test]))
-figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained", width_ratios=[1.3, 1, 1])
-axes[0].bar(np.arange(32), ard.gamma_ * X.var(axis=0), color="#3b6ea5")
+plt.style.use("seaborn-v0_8-colorblind")
+figure, axes = plt.subplots(1, 3, figsize=(9, 3.2), layout="constrained", width_ratios=[1.3, 1, 1])
+axes[0].bar(np.arange(32), ard.gamma_ * X.var(axis=0))
 axes[0].set_xlabel("column")
 axes[0].set_ylabel("gamma in units of 1 / variance")
 axes[0].set_title("what matters")
@@ -38,7 +39,7 @@ for ax, title, scores in (
     (axes[1], "one width for all", best.score_samples(Z[test])),
     (axes[2], "a width for every column", ard.score_samples(X[test])),
 ):
-    ax.scatter(y[test], scores, s=5, color="#3b6ea5")
+    ax.scatter(y[test], scores, s=5)
     ax.set_title(title)
     ax.set_xlabel("target of new rows")
 axes[1].set_ylabel("score")

@@ -1,4 +1,7 @@
-"""Docstrings are plain English: bars around vectors and names that end in underscores are no markup."""
+"""Docstrings are plain English: bars around vectors and names that end in underscores are no markup.
+
+Classes whose constructor takes private parts, because class methods make them, are shown without its signature.
+"""
 
 import re
 from typing import Any
@@ -23,7 +26,14 @@ def _escape(app: Any, what: str, name: str, found: Any, options: Any, lines: lis
             lines[i] = escaped(line)
 
 
+def _hide_private(
+    app: Any, what: str, name: str, found: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str, str | None] | None:
+    return ("", returns) if what == "class" and re.search(r"[(,]\s*_\w", signature or "") else None
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Escape after Napoleon, which has made fields of the sections."""
+    app.connect("autodoc-process-signature", _hide_private)
     app.connect("autodoc-process-docstring", _escape, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

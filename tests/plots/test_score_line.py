@@ -21,7 +21,7 @@ from hullrank.exceptions import HullrankError
 from hullrank.order import OrderGraph
 from hullrank.plots import ScoreLineDisplay
 from hullrank.plots._ridges import density
-from hullrank.plots._style import FAINT, class_colours, ink
+from hullrank.plots._style import FAINT, class_colours, ink, quiet
 from hullrank.plots.placement import place
 
 
@@ -216,3 +216,47 @@ def test_hostile_labels_are_drawn_as_they_are():
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(HullrankError, match=message):
         ScoreLineDisplay.from_predictions(**{"y": [0, 1, 2], "scores": [1.0, 2, 3], **arguments})
+
+
+def bounded(ax, n_classes):
+    """A score line of 300 samples with thresholds, intervals and samples beyond them."""
+    rng = np.random.default_rng(n_classes)
+    cuts = np.arange(1.0, n_classes)
+    scores = rng.uniform(0, n_classes, 300)
+    y = np.digitize(scores + 0.4 * rng.normal(size=300), cuts)
+    intervals = np.column_stack([np.append(-np.inf, cuts + 0.1), np.append(cuts - 0.1, np.inf)])
+    return ScoreLineDisplay.from_predictions(
+        y, scores, classes=np.arange(n_classes), thresholds=cuts, intervals=intervals, ax=ax
+    )
+
+
+@pytest.mark.parametrize(("n_classes", "panels"), [(2, 1), (3, 1), (5, 1), (20, 1), (4, 2), (4, 3)])
+def test_the_legend_lies_below_the_name_of_the_axis_and_inside_the_figure(n_classes, panels):
+    if panels == 1:
+        displays = [bounded(None, n_classes)]
+    else:
+        _, axes = plt.subplots(panels, 1, figsize=(7.4, 3.1 * panels), layout="constrained")
+        displays = [bounded(ax, n_classes) for ax in axes]
+    figure = displays[0].figure_
+    figure.canvas.draw()
+    for display in displays:
+        legend = display.ax_.get_legend().get_window_extent()
+        assert legend.y1 < display.ax_.xaxis.label.get_window_extent().y0
+        assert legend.y0 >= 0
+        assert figure.bbox.x0 <= legend.x0 < legend.x1 <= figure.bbox.x1 + 1
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_small_words_can_be_read_on_their_ground(style):
+    """A contrast of 4.5 is what WCAG 2 asks of small text."""
+
+    def luminance(colour):
+        parts = np.array(to_rgba(colour)[:3])
+        return np.array([0.2126, 0.7152, 0.0722]) @ np.where(
+            parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4
+        )
+
+    with plt.style.context(style):
+        _, ax = plt.subplots()
+        low, high = sorted([luminance(quiet(ax)), luminance(ax.get_facecolor())])
+    assert (high + 0.05) / (low + 0.05) > 4.5

@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike
 
 from hullrank.plots import CriticalDifferenceDisplay
 
-COLOURS = ("#346aa1", "#d1495b", "#29968a", "#e0a030", "#7a4cb0", "#5c6b73", "#a0522d", "#b0b000", "#e377c2")
+# Okabe and Ito (2008), without yellow, which vanishes on white; shapes tell apart what colours alone might not.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#30343b")
+MARKERS = "os^Dv<>Pp"
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -28,12 +30,12 @@ def rank_figure(scores: ArrayLike, names: Sequence[str]) -> Any:
 def bars_with_ranges(ax: Any, groups: Sequence[str], series: Mapping[str, Sequence[tuple[float, ...]]]) -> None:
     """Points (middle, low, high) of every series side by side, one group after the other; NaN is left out."""
     width = 0.8 / max(len(series), 1)
-    for i, ((name, values), colour) in enumerate(zip(series.items(), COLOURS * 2, strict=False)):
+    for i, (name, values) in enumerate(series.items()):
         middle, low, high = np.array(values, dtype=np.float64).T
         x = np.arange(len(groups)) - 0.4 + width * (i + 0.5)
         ax.errorbar(
             x, middle, yerr=np.maximum([middle - low, high - middle], 0.0),
-            fmt="o", ms=4, lw=1.2, capsize=2, color=colour, label=name,
+            fmt=MARKERS[i % len(MARKERS)], ms=4, lw=1.2, capsize=2, color=COLOURS[i % len(COLOURS)], label=name,
         )  # fmt: skip
     ax.set_xticks(range(len(groups)), groups, rotation=25, ha="right")
     ax.spines[["top", "right"]].set_visible(False)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.experiments.base import Results, ResultTable, emphasised
-from hullrank.experiments.figures import COLOURS, new_figure, rank_figure
+from hullrank.experiments.figures import COLOURS, MARKERS, new_figure, rank_figure
 from hullrank.experiments.published import RATINGS
 from hullrank.experiments.statistics import in_words, paired_t_test, wilcoxon_test
 from hullrank.plots import MarginDisplay
@@ -90,9 +90,9 @@ def _lower(curves: Curves, method: str, other: str) -> str:
 def _curves(curves: Curves) -> Any:
     figure = new_figure(6.5, 4)
     ax = figure.add_subplot()
-    for ((dataset, method), points), colour in zip(curves.items(), COLOURS, strict=False):
+    for ((dataset, method), points), colour, marker in zip(curves.items(), COLOURS, MARKERS, strict=False):
         size, mean, sd = np.array(points).T
-        ax.errorbar(size, mean, yerr=sd, marker="o", capsize=3, color=colour, label=f"{method}, {dataset}")
+        ax.errorbar(size, mean, yerr=sd, marker=marker, capsize=3, color=colour, label=f"{method}, {dataset}")
     ax.set_ylim(bottom=0)
     ax.set_xlabel("training items")
     ax.set_ylabel("mean |predicted - true rating|")

@@ -45,7 +45,7 @@ class MarginClassifier(OrdinalClassifierMixin, GroupedIntervalEstimator):
 
 
 class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
-    """Ordinal classifier with thresholds b_0 <= b_1 <= ... and a fixed margin around each.
+    """Ordinal classifier with ordered thresholds b_j and a fixed margin around each.
 
     Minimises 1/2 |w|^2 + C sum xi^2 (or xi), where a sample of class c pays xi for missing s >= b_j + 1 at every
     threshold j below its class, and s <= b_j - 1 at every other (Chu and Keerthi's implicit constraints), or only at

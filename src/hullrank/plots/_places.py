@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.plots._style import FAINT, ink, short
+from hullrank.plots._style import ink, quiet, short
 from hullrank.plots.pair_matrix import pair_matrix
 from hullrank.plots.placement import Placement
 
@@ -40,7 +40,7 @@ def draw_pairs(ax: Any, placed: Placement) -> None:
             )  # fmt: skip
     ax.annotate(
         "right pairs\nof neighbours", (1, len(placed.classes) - 0.35), (6, 0), beside, "offset points",
-        va="bottom", fontsize="x-small", color=FAINT, annotation_clip=False,
+        va="bottom", fontsize="small", color=quiet(ax), annotation_clip=False,
     )  # fmt: skip
 
 

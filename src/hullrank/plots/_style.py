@@ -32,6 +32,11 @@ def ink(ax: Any) -> str:
     return "#e8eaed" if is_dark(ax) else INK
 
 
+def quiet(ax: Any) -> str:
+    """The colour of small words beside the picture: quieter than ink, and easy to read on the ground of these axes."""
+    return "#b4bac2" if is_dark(ax) else "#5b626c"
+
+
 def class_colours(n: int, ax: Any = None) -> NDArray[np.float64]:
     """(n, 4) colours from low to high, told apart also by lightness, for the ground of ``ax`` (light if None)."""
     from matplotlib import colormaps

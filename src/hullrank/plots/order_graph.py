@@ -10,7 +10,7 @@ from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError, UndefinedMetricWarning
 from hullrank.metrics import swapped_pairs
 from hullrank.order import OrderGraph, resolve_order
-from hullrank.plots._style import FAINT, axes_or_new, class_colours, ink, is_dark, on_colour, short
+from hullrank.plots._style import axes_or_new, class_colours, ink, is_dark, on_colour, quiet, short
 from hullrank.plots.placement import place
 
 Floats = NDArray[np.float64]
@@ -118,7 +118,7 @@ class OrderGraphDisplay:
         self.ax_.set_xlim(low[0], high[0])
         self.ax_.set_ylim(low[1], high[1])
         self.ax_.set_axis_off()
-        self.ax_.set_title("lower  →  higher", color=FAINT, fontsize="small")
+        self.ax_.set_title("lower  →  higher", color=quiet(self.ax_), fontsize="small")
         return self
 
     def _draw_edge(self, curve: Floats, value: float) -> None:

@@ -190,14 +190,17 @@ class ScoreLineDisplay:
 
     def _name_colours(self) -> None:
         classes = self.placement.classes
+        self.ax_.scatter([], [], 0, label="grade")  # a word before the colours, not a mark
         choice = np.unique(np.linspace(0, len(classes) - 1, 6).astype(int))
         for code, colour in zip(choice, class_colours(len(classes), self.ax_)[choice], strict=True):
             self.ax_.scatter([], [], 14, [colour], label=short(classes[code], 12))
-        self._legend(ncols=6)
+        self._legend(ncols=7)
 
     def _legend(self, **options: Any) -> None:
+        """A legend below the name of the axis, also where the axes are one of several in the figure."""
+        inches = self.ax_.get_position().height * self.figure_.get_figheight()
         self.ax_.legend(
-            loc="upper right", bbox_to_anchor=(1.01, -0.56 / self.figure_.get_figheight()), frameon=False,
+            loc="upper right", bbox_to_anchor=(1.01, -0.47 / inches), frameon=False,
             fontsize="small", handletextpad=0.4, columnspacing=1.2, **options,
         )  # fmt: skip
 
