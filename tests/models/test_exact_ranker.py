@@ -198,6 +198,8 @@ def test_separable_data_reach_one():
 
 def test_ctrl_c_keeps_the_best_so_far():
     X, y = classes(150, 7, seed=9)
+    with pytest.warns(ConvergenceWarning, match="max_cells"):
+        ExactRanker(max_cells=400).fit(*classes(60, 7))  # Numba, which may lose the signal, compiles here
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore the signal otherwise
     timer = threading.Timer(3.0, signal.raise_signal, [signal.SIGINT])
     timer.start()
