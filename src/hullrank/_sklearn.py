@@ -9,7 +9,7 @@ except ImportError as error:
     import sklearn
 
     raise ImportError(
-        f"this release of hullrank does not fit scikit-learn {sklearn.__version__} ({error}); it needs 1.8 or later. "
+        f"this release of hullrank does not fit scikit-learn {sklearn.__version__} ({error}); it needs 1.7 or later. "
         "Try the newest releases of both: pip install --upgrade hullrank scikit-learn. If that does not help, "
         "scikit-learn is too new: install the one before it"
     ) from error

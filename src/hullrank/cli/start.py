@@ -15,6 +15,7 @@ from typing import Any
 # Modules, and those whose import of them can wait until they are used.
 _USED_LATER = {
     "scipy.stats": ("sklearn.utils.fixes",),
+    "scipy.optimize": ("sklearn.utils.fixes",),  # scikit-learn 1.7
     "scipy.interpolate": ("sklearn.preprocessing._polynomial",),
     "scipy.special": ("sklearn.utils._array_api", "sklearn.preprocessing._data", "sklearn.preprocessing._polynomial"),
     "scipy.sparse.linalg": ("sklearn.utils.fixes", "sklearn.utils.sparsefuncs"),
