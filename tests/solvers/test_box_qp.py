@@ -34,10 +34,14 @@ def objective(qp, M, x, t):
 
 
 def conic_optimum(qp, M):
-    x, t = cp.Variable(len(qp.r)), cp.Variable(len(qp.g))
-    value = 0.5 * cp.quad_form(x, cp.psd_wrap(M)) - qp.r @ x - (qp.g @ t if len(qp.g) else 0)
-    flow = qp.A.T @ x - (qp.G.T @ t if len(qp.g) else 0)
-    rules = [flow == qp.b, x >= qp.lower, x <= qp.upper, t >= qp.floor]
+    x = cp.Variable(len(qp.r))
+    value, flow = 0.5 * cp.quad_form(x, cp.psd_wrap(M)) - qp.r @ x, qp.A.T @ x
+    rules = [x >= qp.lower, x <= qp.upper]
+    if len(qp.g):  # early releases of cvxpy have no empty variable
+        t = cp.Variable(len(qp.g))
+        value, flow = value - qp.g @ t, flow - qp.G.T @ t
+        rules.append(t >= qp.floor)
+    rules.append(flow == qp.b)
     programme = cp.Problem(cp.Minimize(value), rules)
     programme.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     return programme.value
