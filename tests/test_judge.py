@@ -23,7 +23,7 @@ def honest_cases():
         },
         "FixedMarginClassifier": {"C": 1.0, "loss": "squared_hinge", "thresholds": "all", "kernel": "rbf"},
         "NuMarginClassifier": {},
-        "SumOfMarginsClassifier": {"class_weight": None},
+        "SumOfMarginsClassifier": {"class_weight": None, "fraction": 0.5},
         "SwappedPairsRanker": {"C": 10.0, "loss": "hinge"},
         "SampledPairsRanker": {"C": 10.0, "loss": "squared_hinge", "pairs_per_sample": 3, "random_state": 0},
         "LinearRelaxationRanker": {"epsilon": 0.01},
