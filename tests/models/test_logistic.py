@@ -29,9 +29,7 @@ def test_two_classes_are_logistic_regression(C, thresholds):
 def test_two_classes_with_few_features_are_logistic_regression_too():
     X, y, _ = data(K=2)
     ours = ConvexHullRanker(C=0.05, loss="logistic", penalty="l1", tol=1e-10).fit(X, y)
-    named = (
-        {"penalty": "elasticnet"} if sklearn.__version__.startswith("1.7.") else {}
-    )  # 1.8 has l1_ratio alone
+    named = {"penalty": "elasticnet"} if sklearn.__version__.startswith("1.7.") else {}  # 1.8 has l1_ratio alone
     theirs = LogisticRegression(C=0.05, l1_ratio=1, solver="saga", tol=1e-10, max_iter=100_000, **named).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_[0], atol=1e-4)
     assert np.array_equal(ours.coef_ == 0, theirs.coef_[0] == 0)
