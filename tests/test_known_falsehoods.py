@@ -14,8 +14,11 @@ from hullrank import (
     SwappedPairsRanker,
 )
 from hullrank.io import load, save
+from hullrank.problem import pairs
 from hullrank.reports.certifying import certify
 from known import FIXED, HULL, graded_data, graded_or_told, true_of
+from referee.judge import judge
+from referee.random_problems import random_case
 
 # Certificates
 
@@ -185,3 +188,9 @@ def test_an_exact_kernel_does_not_depend_on_the_order_of_rows():
     primal = model.certificate_.primal
     two = model.fit(X[shuffled], y[shuffled]).score_samples(X)
     assert np.abs(one - two).max() <= np.sqrt(8 * 1e-6 * primal)
+
+
+def test_pairs_that_are_not_listed_of_sparse_rows_far_from_zero(monkeypatch):
+    """Multipliers that did not quite add up to 0, times the mean of the rows, once made a lower bound too high."""
+    monkeypatch.setattr(pairs, "LISTED_PAIRS", -1)
+    assert judge(random_case(3000187, "SwappedPairsRanker", False), 30.0).failures == []

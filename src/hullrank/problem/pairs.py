@@ -123,7 +123,7 @@ def pair_bounds(problem: PairProblem, w: Floats, charge: PairCharge) -> tuple[fl
     They are feasible by construction, and with u = sum alpha_ij (x_i - x_j) = -X'coef the duality gap is
     1/2 |w - u|^2 plus the complementarity of the pairs: a sum without cancellation, rounding errors of u included.
     """
-    apart = float(np.linalg.norm(w + problem.rows.adjoint(charge.coef))) + charge.noise
+    apart = float(np.linalg.norm(w + problem.rows.contrast(charge.coef))) + charge.noise
     primal = 0.5 * float(w @ w) + problem.exact_charge(charge)
     return primal, primal - 0.5 * apart * apart - charge.complementarity
 

@@ -197,6 +197,14 @@ class ArrayRows:
         X /= self.scale
         return ArrayRows(X)
 
+    def contrast(self, coef: Floats) -> Floats:
+        """Sum of coef_i x_i for coefficients whose sum is 0 but for rounding, which the mean of the rows multiplies."""
+        return self.adjoint(coef) - coef.sum() * self._centre
+
+    @cached_property
+    def _centre(self) -> Floats:
+        return np.asarray(self.adjoint(np.full(self.n_rows, 1.0 / max(self.n_rows, 1)))).ravel()
+
     @cached_property
     def longest(self) -> float:
         """Largest distance of a row of X from their mean."""

@@ -108,7 +108,7 @@ def _hardened(search: PairSearch, softer: PairSearch) -> PairPoint:
     scale = 1 / (1 - min(soft.width, 1.0) / 2)
     point = search.at(scale * soft.w, soft.width)
     charged = problem.exact_charge(point.charge)
-    gradient = point.w + problem.rows.adjoint(soft.charge.coef)
+    gradient = point.w + problem.rows.contrast(soft.charge.coef)
     loose = 0.5 * float(point.w @ point.w) + charged - dual - 0.5 * float(gradient @ gradient)
     charge = PairCharge(charged, soft.charge.coef, loose, soft.charge.noise, point.charge.at)
     evidence = soft.evidence if soft.evidence is not None else Window(soft.width, soft.w, softer.problem.C)

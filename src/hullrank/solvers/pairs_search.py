@@ -170,14 +170,14 @@ class PairSearch:
         at = before.charge.at
         mean = self.problem.C / 2 * (at.hinge(low)[1] + at.hinge(high)[1])
         coef = before.charge.coef + (steeper - 1) * (before.charge.coef - mean)
-        direction = self._direction(before.w + self.problem.rows.adjoint(coef), before.width, steeper)
+        direction = self._direction(before.w + self.problem.rows.contrast(coef), before.width, steeper)
         found = self.at(before.w + direction, self.point.width)
         if found.value < self.point.value:
             self.point = found
 
     def _point(self, w: Floats, scores: Floats, width: float, at: PairsAt | None = None) -> PairPoint:
         charge = self.problem.charged(at or self.problem.pairs.at(scores), width)
-        return PairPoint(w, scores, charge, w + self.problem.rows.adjoint(charge.coef), width)
+        return PairPoint(w, scores, charge, w + self.problem.rows.contrast(charge.coef), width)
 
     def _vertices(self) -> list[PairPoint]:
         """A candidate whose pairs in the window lie exactly on the margin, once the window holds the gap up."""
@@ -186,7 +186,7 @@ class PairSearch:
         if found is None:
             return []
         w, charge, alpha = found
-        gradient = w + self.problem.rows.adjoint(charge.coef)
+        gradient = w + self.problem.rows.contrast(charge.coef)
         return [PairPoint(w, self.problem.rows.scores(w), charge, gradient, EXACT, alpha)]
 
     def _step(self) -> None:
