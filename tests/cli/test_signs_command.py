@@ -43,6 +43,7 @@ def test_names_of_columns_are_enough(run_here, table, method):
     assert dict(zip(weights, load(file)[-1].coef_, strict=True))["age"] < -0.1
 
 
+@pytest.mark.slow
 def test_they_serve_tuning_probabilities_and_the_proof(run_here, table):
     done, file = fit(run_here, table, '{"age": 1}', "-m", "fixed-margin", "--tune", "--json")
     assert done.code == 0, done.err

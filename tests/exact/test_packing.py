@@ -116,6 +116,7 @@ def test_simplices_against_linear_programs(d):
     assert answers == {True, False}
 
 
+@pytest.mark.slow
 def test_many_dimensions_have_a_bound_below_one():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 8))

@@ -196,6 +196,7 @@ def test_separable_data_reach_one():
     assert ExactRanker().fit(X, y).certificate_.value == 1.0
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_best_so_far():
     X, y = classes(150, 7, seed=9)
     with pytest.warns(ConvergenceWarning, match="max_cells"):

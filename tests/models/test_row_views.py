@@ -126,6 +126,7 @@ def test_weights_are_repetitions_and_zeros_are_absent(name, seed):
         ConvexHullRanker("full", slack="edge"),
     ],
 )
+@pytest.mark.slow
 def test_many_rows_are_not_copied(model, form):
     X, y = graded(100_000, n=30, K=5, noise=100.0)
     weights = np.ones(len(y))
