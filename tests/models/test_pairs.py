@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -274,3 +275,19 @@ def test_pairs_at_the_margin_that_nearly_depend_on_each_other():
     X, y = X[rows][kept], discretize(sheet.y, 5)[train][rows][kept]
     model = SwappedPairsRanker(C=100.0 * len(y), kernel="rbf", gamma=3 / X.shape[1], loss="hinge", tol=1e-3).fit(X, y)
     assert model.certificate_.status == "converged"
+
+
+def test_an_interrupted_fit_says_nothing_about_C(monkeypatch):
+    from hullrank.solvers import pairs_search
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    monkeypatch.setattr(pairs_search.PairSearch, "_step", interrupted)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = SwappedPairsRanker().fit(X, X @ [1.0, 2.0, -1.0])
+    assert model.certificate_.status == "interrupted"
+    assert [each.category for each in told] == [ConvergenceWarning]

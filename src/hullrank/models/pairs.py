@@ -28,6 +28,7 @@ from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import QueryRankerMixin, ScoreLineEstimator, fitting, warn_unless_converged
 from hullrank.models.intervals import warn_collapsed
 from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source, refuse_beside_blocks
+from hullrank.problem.certificate import Status
 from hullrank.problem.charges import LOSSES, charge_named
 from hullrank.problem.joined_pairs import check_pairs, joined_pairs, pair_accuracy
 from hullrank.problem.kernel_factor import NYSTROEM_RANK
@@ -115,7 +116,8 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         grade = statement.grade(self.candidate(statement), solution.evidence)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)
-        self._warn_if_weak(statement)
+        if self.certificate_.status is not Status.INTERRUPTED:  # whose weights say nothing about C
+            self._warn_if_weak(statement)
         if statement.space is not None:
             return None
         if self.warm_start:
