@@ -47,4 +47,5 @@ def _listening(port: int) -> socket.socket:
         raise HullrankError(
             f"port {port} cannot be used ({error.strerror}); leave out --port for any free one"
         ) from error
+    listener.listen()  # a browser that comes before the server has started waits instead of being refused
     return listener
