@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 from commands import ORDER, WORDS, table
 
+from cases import slow_after
+
 
 def columns_of(run_here, path, *options):
     done = run_here("columns", path, *options, "--json")
@@ -72,7 +74,9 @@ def test_events_tell_stages_gaps_and_notes(run, csv, tmp_path):
     assert json.loads(done.out)["model"] == str(tmp_path / "m.hull")
 
 
-@pytest.mark.parametrize("wrong", [("fit", "nowhere.csv", "-t", "grade"), ("rank", "nowhere.hull", "nowhere.csv")])
+@pytest.mark.parametrize(
+    "wrong", slow_after(1, [["fit", "nowhere.csv", "-t", "grade"], ["rank", "nowhere.hull", "nowhere.csv"]])
+)
 def test_errors_are_events_too(run, wrong):
     done = run(*wrong, env={**os.environ, "HULLRANK_EVENTS": "1"})
     assert done.code == 1

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from cases import slow_after
 from hullrank import FixedMarginClassifier
 from hullrank.io import load
 
@@ -29,7 +30,7 @@ def files(tmp_path):
 ASKED = ("-t", "grade", "--order", "bad < fair < good", "--groups", "panel")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", slow_after(1, METHODS))
 def test_grades_are_cut_at_the_thresholds_of_the_panel(run_here, files, method):
     train, new, model = files / "train.csv", files / "new.csv", files / "m.hull"
     done = run_here("fit", train, *ASKED, "-m", method, "-o", model, "--json")
