@@ -117,7 +117,7 @@ def _small_numbers(values: NDArray[Any]) -> NDArray[np.intp] | None:
     if values.dtype.kind not in "iuf" or values.dtype.itemsize > 8 or not len(values):
         return None
     least, most = values.min().item(), values.max().item()
-    if not (-(2**53) < least and most < 2**53 and most - least <= 32 * len(values)):
+    if not (least > -(2**53) and most < 2**53 and most - least <= 32 * len(values)):
         return None
     whole = values.astype(np.intp)
     if values.dtype.kind == "f" and not np.array_equal(whole, values):
