@@ -281,7 +281,7 @@ def test_pairs_at_the_margin_that_nearly_depend_on_each_other():
 def test_an_interrupted_fit_says_nothing_about_C(monkeypatch):
     from hullrank.solvers import pairs_search
 
-    def interrupted(self):
+    def interrupted(self, tol):
         raise KeyboardInterrupt
 
     rng = np.random.default_rng(0)

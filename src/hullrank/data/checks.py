@@ -190,7 +190,7 @@ def check_queries(qid: Any, n_rows: int) -> NDArray[np.intp]:
     if qid is None:
         return np.zeros(n_rows, dtype=np.intp)
     refuse_masked(qid, "qid")
-    values = column_or_1d(qid)
+    values = qid if type(qid) is np.ndarray and qid.ndim == 1 else column_or_1d(qid)
     if len(values) != n_rows:
         raise HullrankError(f"qid has {len(values)} entries, but there are {n_rows} rows; pass one query id per row")
     bad = _missing(values)
