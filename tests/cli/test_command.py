@@ -13,8 +13,8 @@ from hullrank.cli.methods import METHODS
 from hullrank.io import load, read_model, read_table, save
 
 
-@pytest.mark.slow
 def test_from_stdin_to_stdout(run, fitted):
+    """The installed program, in a process of its own."""
     ranked = run(
         "rank", fitted / "model.hull", "-", "--top", "2", "--out", "-", stdin=(fitted / "test.csv").read_bytes()
     )
@@ -216,9 +216,8 @@ def test_rows_keep_their_numbers_where_some_have_no_grade(run_here, fitted, tmp_
     assert "row 51 of" in done.err
 
 
-@pytest.mark.slow
-def test_certify_accepts_the_truth_and_refuses_other_rows(run, run_here, fitted):
-    done = run("certify", fitted / "model.hull", fitted / "data.csv", "--json")
+def test_certify_accepts_the_truth_and_refuses_other_rows(run_here, fitted):
+    done = run_here("certify", fitted / "model.hull", fitted / "data.csv", "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
     assert facts["objective_recomputed"] == pytest.approx(facts["objective_in_the_file"], rel=1e-9)

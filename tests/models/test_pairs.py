@@ -1,8 +1,6 @@
 """The pair rankers: laws they keep, queries, routing, errors."""
 
 import os
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -245,15 +243,6 @@ def test_early_end_warns(graded):
     X, y, _ = graded
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         SwappedPairsRanker(C=1e4, max_iter=1, tol=1e-10).fit(X, y)
-
-
-@pytest.mark.slow
-def test_import_loads_no_compiler_and_small_fits_need_none():
-    code = (
-        "import sys, hullrank; from hullrank import SwappedPairsRanker; "
-        "SwappedPairsRanker().fit([[0.0], [1.0], [3.0]], [0, 1, 2]); print('numba' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=30))

@@ -61,12 +61,11 @@ def read_dates(cells: pl.Series, order: str) -> pl.Series:
     alone = cells.str.contains(f"^{_CLOCK}$").fill_null(False)
     cells = ("1970-01-01 " + cells).zip_with(alone, cells)
     said = pl.Series([None] * len(cells), dtype=pl.Datetime("us"))
-    if not cells.str.contains(r"\d").any():  # words alone, which most columns are, need no search for dates
-        return said
     for form in FORMS.values():
         if said.null_count() == cells.null_count():
             break
-        said = said.zip_with(said.is_not_null(), _by_form(cells, form, order))
+        if cells.str.contains(form + _REST).any():  # a tenth of the time that reading takes
+            said = said.zip_with(said.is_not_null(), _by_form(cells, form, order))
     return said
 
 
