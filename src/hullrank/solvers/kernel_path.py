@@ -29,7 +29,7 @@ _MOST_SAMPLES = 2500  # whose Cholesky factor costs less than sequential steps
 _MOST_THRESHOLDS = 50
 _HIGH_PRICE = 1 / 8  # of 2 C k(x, x), as a share of the number of samples: from here on Newton steps are faster
 _MOST_STEPS = 30
-_SETTLED = 0.05  # share of the rows that may change sides in a step whose gap is worth knowing
+_SETTLED = 0.005  # share of the rows that may change sides in a step whose gap is worth knowing
 
 
 def follows(statement: Any) -> bool:
