@@ -119,7 +119,7 @@ def test_bad_files_are_named(tmp_path, name, data, message):
         ("data.zip", b"PK\x03\x04 rest", "a zip archive; unpack it first"),
         ("model.csv", b"PK\x03\x04" + b"\0" * 26 + b"header.json{}", "a model file"),
         ("object.json", b'{"data": [\n{"a": 1}]}', "one object a line"),
-        ("numbers.json", b"[1, 2, 3]", "no array of objects"),
+        ("numbers.json", b"[1, 2, 3]", "a table is an array of objects"),
         ("cut.json", b'[{"a": 1}, {"a"', "cannot be read as JSON"),
         (
             "commas.csv",

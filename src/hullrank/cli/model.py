@@ -27,6 +27,8 @@ class Model:
     @classmethod
     def load(cls, path: Path, *tables: Path | None) -> "Model":
         """Read a model file; it and the tables must be there, which is asked before what takes a second to load."""
+        if str(path) == "-":
+            raise HullrankError("a model is not read from standard input; give the name of its file")
         for file in (path, *tables):
             if file is not None and str(file) != "-" and not in_parts(file):
                 file.open("rb").close()
