@@ -112,6 +112,77 @@ def test_a_column_that_looks_like_numbers_becomes_words_only_with_a_note(fit):
     assert kinds["turnover"] == "words"
 
 
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        ([f"{i % 30}kg" for i in range(60)], "('0kg', '10kg', '11kg' and 27 more); leave out the unit or sign"),
+        ([f"{i % 30}{'kM'[i % 2]}" for i in range(60)], "leave out the unit or sign"),
+        ([f"~{i % 30}" for i in range(60)], "leave out the unit or sign"),
+        ([f"{i % 30 + 24}:{i:02}:00" for i in range(60)], "write durations as numbers"),
+        ([f"{i}{'abcdef'[i % 6]}" for i in range(60)], None),
+        ([f"P-{i % 30}" for i in range(60)], None),
+    ],
+)
+def test_numbers_with_something_beside_them_are_words_with_a_note(run_here, tmp_path, cells, note):
+    path = tmp_path / "d.csv"
+    path.write_text("x,c\n" + "".join(f"{i % 7},{cell}\n" for i, cell in enumerate(cells)))
+    told = [line for line in run_here("columns", path).err.splitlines() if "column 'c'" in line]
+    assert len(told) == (note is not None), told
+    assert note is None or note in told[0]
+
+
+def test_leading_zeros_stay_in_the_ranked_table(run_here, tmp_path):
+    path, model = tmp_path / "d.csv", tmp_path / "m.hull"
+    rows = [f"{i},0{1000 + 7 * i % 50},{i % 12:02},{i // 20}" for i in range(60)]
+    path.write_text("\n".join(["size,zip,month,grade", *rows]))
+    done = run_here("fit", path, "-t", "grade", "--no-cv", "--columns", "-o", model)
+    assert "column 'zip' has leading zeros and is taken as numbers (--words 'zip' if they are codes)" in done.err
+    assert "month" not in done.err
+    assert {column["kind"] for column in load(model)[0].columns_} == {"number"}
+    assert run_here("rank", model, path, "-o", tmp_path / "ranked.csv").code == 0
+    written = {line.rsplit(",", 4)[0] for line in (tmp_path / "ranked.csv").read_text().splitlines()}
+    assert written >= set(rows)
+    comma = tmp_path / "comma.csv"
+    comma.write_text("size;zip\n1,5;01234\n2,5;00234\n")
+    assert read_table(comma)["zip"].to_list() == ["01234", "00234"]
+
+
+def test_numbers_of_many_digits_stay_as_they_are(run_here, tmp_path):
+    path, model = tmp_path / "d.csv", tmp_path / "m.hull"
+    path.write_text("size,code,grade\n" + "".join(f"{i},{10**24 + i * 10**22},{i // 20}\n" for i in range(60)))
+    assert run_here("fit", path, "-t", "grade", "--no-cv", "-o", model).code == 0
+    assert run_here("rank", model, path, "-o", tmp_path / "ranked.csv").code == 0
+    assert f"\n59,{10**24 + 59 * 10**22},2," in (tmp_path / "ranked.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# made by me\nx,grade\n1,2\n", "separate its cells by commas"),
+        ("x   grade\n1   2\n", "separate its cells by commas"),
+        ("1,2,a\n2,3,b\n", "if its first line is a row already"),
+        ("Sales,,\nx,y,grade\n1,2,3\n", "if the names of the columns stand further down"),
+        ('{"x": [1, 2], "grade": [1, 2]}', "is one JSON object, and a table is an array of objects"),
+        ('[["x", "grade"], [1, 2]]', "is JSON, and a table is an array of objects"),
+        ('x,y,grade\n1,"2,a\n2,3,b\n', 'a quote (") before it is not closed'),
+        ("x,grade\n1,2\ninf,3\n", "is infinite in row 2; write a number there"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_what_to_do(run_here, tmp_path, text, said):
+    path = tmp_path / "data"
+    path.write_text(text)
+    done = run_here("fit", path, "-t", "grade", "-o", tmp_path / "m.hull")
+    assert done.code == 1
+    assert said in done.err
+
+
+def test_lines_may_end_as_on_old_macintoshes(run_here, tmp_path):
+    path = tmp_path / "old.csv"
+    path.write_bytes((TABLES / "german.csv").read_bytes().replace(b"\n", b"\r"))
+    old, new = (json.loads(run_here("columns", file, "--json").out) for file in (path, TABLES / "german.csv"))
+    assert old["columns"] == new["columns"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options", "note"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from hullrank.cli.console import note, out, print_json, table, working
 from hullrank.cli.data import Columns, Data, Reading, load_data, recognised
-from hullrank.cli.folds import Remarks, Task, runner
+from hullrank.cli.folds import Remarks, Run, Task, runner
 from hullrank.cli.grades import declared_order
 from hullrank.cli.groups import check_every_group, refuse_beside_groups
 from hullrank.cli.methods import check_method, known_methods, parse_settings, takes
@@ -47,7 +47,7 @@ def run_compare(
     if tune:
         tasks = {method: _to_tune(method, task) for method, task in tasks.items()}
     remarks = Remarks()
-    runs = {method: runner(task, remarks) for method, task in tasks.items()}
+    runs = {method: _naming(method, runner(task, remarks)) for method, task in tasks.items()}
     with working(f"comparing {len(runs)} methods") as advance:
 
         def hear(share: float, method: str, fold: int) -> None:
@@ -96,6 +96,18 @@ def _note_groups(methods: list[str]) -> None:
     blind = [method for method in methods if not takes(method, "groups")]
     if blind:
         note(f"{', '.join(blind)}: learned as if a grade meant the same in all groups, measured within groups")
+
+
+def _naming(method: str, run: Run) -> Run:
+    """The same, and errors say which method they come from."""
+
+    def named(train: Any, test: Any) -> float:
+        try:
+            return run(train, test)
+        except ValueError as error:
+            raise HullrankError(f"method {method}: {error}; or leave it out of --methods") from error
+
+    return named
 
 
 def _to_tune(method: str, task: Task) -> Task:
