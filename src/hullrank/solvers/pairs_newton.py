@@ -4,7 +4,7 @@ Many rows: the same problem on a random eighth of them gives the start, recursiv
 optimum makes every pair near the margin a stiff wall: the solution for a smaller C gives the start, recursively.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,19 +14,11 @@ from hullrank.problem.pair_statement import PairStatement, Window
 from hullrank.problem.pairs import PairCharge, PairProblem, pair_bounds
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers.base import Options, Solver, able, register
-from hullrank.solvers.pairs_search import WIDEST, PairPoint, PairSearch
+from hullrank.solvers.pairs_search import NARROWEST, WIDEST, PairPoint, PairSearch, PairStart
 
-NARROWEST = 1e-9  # window in which a solve from known weights begins
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
 SOFTER = 30.0  # ratio of one C to the next smaller one
 SHORT_STEPS = {"squared_hinge": 4, "hinge": 10, "logistic": 4}  # in a row: then C is stiff
-
-
-@dataclass(frozen=True)
-class PairStart(Point):
-    """Where a solve for a neighbouring C may begin: at the weights and in the window where another one ended."""
-
-    width: float = WIDEST
 
 
 def solve_pairs(statement: PairStatement, options: Options, *, start: Point | None = None) -> Solution:
@@ -51,18 +43,15 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
     elif isinstance(evidence, Window) and evidence.coef is not None and space is not None:
         evidence = replace(evidence, coef=space.coefficients(evidence.coef))
     coef = best.w if space is None else space.coefficients(best.w)
-    start = PairStart(coef, width=max(best.width, NARROWEST))
+    start = PairStart(coef, width=max(best.width, NARROWEST), C=problem.C, curvature=search.curvature)
     return Solution(Point(coef), evidence, status, search.iterations, "pairs_newton", start=start)
 
 
 def _from_start(statement: PairStatement, start: Point, options: Options) -> PairSearch | None:
     """A search that converged from known weights, in a window narrow enough for the tolerance; None if it did not."""
     w = start.coef if statement.space is None else statement.space.weights(start.coef)
-    search = PairSearch(statement.problem, w, start.width if isinstance(start, PairStart) else WIDEST)
-    while search.point.width > NARROWEST and (
-        search.point.charge.complementarity > 0.3 * options.tol * search.point.objective
-    ):
-        search.restart(w, search.point.width / 4)
+    search = PairSearch.after(statement.problem, start if isinstance(start, PairStart) else PairStart(w), w)
+    search.narrow(options.tol)
     status = search.run(options.tol, options.max_iter, options.verbose)
     return search if status is Status.CONVERGED else None
 

@@ -21,6 +21,7 @@ from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.certificate import Status
 from hullrank.problem.pair_sets import Floats, PairsAt
 from hullrank.problem.pairs import PairCharge, PairProblem
+from hullrank.problem.statement import Point
 from hullrank.solvers._conjugate_gradients import conjugate_gradients
 from hullrank.solvers.pairs_vertex import vertex
 
@@ -33,7 +34,20 @@ PATIENCE = 15  # steps without progress
 MANY_STEPS = 3  # in one window: beyond, the next ones are followed carefully
 CAREFUL = 0.3  # ratio of one window to the next from which the pairs in it are followed
 EXACT = 1e-9  # window of a point without one
+NARROWEST = 1e-9  # window in which a solve from known weights begins
 RESIDUAL = 0.03  # of conjugate gradients, relative
+
+
+@dataclass(frozen=True)
+class PairStart(Point):
+    """Where a solve for a neighbouring price may begin: at the weights and in the window where that for C ended.
+
+    ``curvature`` is the second derivative of the charge in the weights about there, divided by C.
+    """
+
+    width: float = WIDEST
+    C: float | None = None
+    curvature: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +100,7 @@ class PairSearch:
         self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
         self.factor: Any = None  # of the Hessian, while it serves
         self.is_stale = False  # whether the factor is of an earlier Hessian, and serves as a preconditioner
+        self.curvature: Any = None  # the last Hessian of the charge, divided by C
         self.is_whole = False  # whether the factor is of the Hessian of all rows
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
@@ -100,10 +115,23 @@ class PairSearch:
         if n > DENSE_COLUMNS or not isinstance(problem.pairs, AllPairs):
             return cls(problem, np.zeros(n), WIDEST)
         gradient, H = problem.first_step(WIDEST)
-        H[np.diag_indices(n)] += 1.0
-        factor = _cholesky(H)
+        factor = _cholesky(np.eye(n) + H)
         search = cls(problem, -lapack.dpotrs(factor, gradient)[0], WIDEST)
-        search.factor, search.is_stale = factor, True
+        search.factor, search.is_stale, search.curvature = factor, True, H / problem.C
+        return search
+
+    @classmethod
+    def after(cls, problem: PairProblem, start: "PairStart", w: Floats) -> "PairSearch":
+        """A search near the solution w for another price, where the gradient for this one is (1 - C / that price) w.
+
+        The second derivatives at w give Newton's step from there without a sum over pairs, and serve once more.
+        """
+        if start.curvature is None or start.C is None:
+            return cls(problem, w, start.width)
+        factor = _cholesky(np.eye(len(w)) + problem.C * start.curvature)
+        step = (problem.C / start.C - 1) * lapack.dpotrs(factor, w)[0]
+        search = cls(problem, w + step, start.width)
+        search.factor, search.curvature = factor, start.curvature
         return search
 
     def restart(self, w: Floats, width: float) -> None:
@@ -115,6 +143,15 @@ class PairSearch:
     def at(self, w: Floats, width: float) -> PairPoint:
         """The point at given weights."""
         return self._point(w, self.problem.rows.scores(w), width)
+
+    def narrow(self, tol: float) -> None:
+        """Shrink the window at the present weights until it is narrow enough for the tolerance."""
+        p = self.point
+        while p.charge.complementarity > (wanted := 0.3 * tol * p.objective) and p.width > NARROWEST:
+            ratio = max(wanted / p.charge.complementarity, 0.0) ** 0.5
+            p = self._point(p.w, p.scores, max(p.width * min(ratio, 0.7), NARROWEST), p.charge.at)
+        self.point = p
+        self.offer(p)
 
     def offer(self, *points: PairPoint) -> None:
         """Keep the best of the points."""
@@ -265,6 +302,7 @@ class PairSearch:
             rows, pairs = drawn
             part = problem.rows.take(rows, by_column=False)
             H = problem.curvature(pairs.at(p.scores[rows]), width, part)
+        self.curvature = H / problem.C
         H *= slope
         H[np.diag_indices(n)] += 1.0
         return H
