@@ -93,7 +93,7 @@ def _unheard(gap: float) -> None:
 
 
 def _blocks(table: Table, paths: list[list[list[int]]], together: bool) -> Iterator[tuple[int, int]]:
-    """Which kernel and fold comes next: kernel by kernel, the best of the first fold first if they are kept together."""
+    """Which kernel and fold comes next: one kernel after the other, the best of the first fold first if together."""
     numbers, n_folds = range(len(paths)), table.scores.shape[1]
     if not together:
         yield from product(numbers, range(n_folds))
@@ -154,7 +154,7 @@ class _Fold:
         self.rate = Rating(scorer, *self.rows)
 
     def with_kernel(self, gamma: float, values: Floats) -> Any:
-        """The statement with another gamma, given the kernel values of all rows, of which the model rates by its own."""
+        """The statement with another gamma, given the kernel values of all rows; the model's scores come from them."""
         columns = values.take(self.train, axis=1)
         self.model.set_params(gamma=gamma)._hold_kernel_values(self.rows[0], columns.take(self.test, axis=0))
         space, rows = self.statement.space, self.train[self.statement.positions]
