@@ -26,7 +26,7 @@ from hullrank._progress import listening
 from hullrank.datasets import discretize
 from hullrank.exceptions import ConvergenceWarning, HullrankError
 from hullrank.metrics import get_scorer, swapped_pairs
-from hullrank.model_selection import _grid
+from hullrank.problem.gram import Gram
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=3)
 EXACT = FixedMarginClassifier(tol=1e-9)  # so that no sample near a threshold changes sides
@@ -73,7 +73,7 @@ def test_the_choice_is_that_of_a_cold_search(grades, single, searching):
     if single.kernel == "rbf":
         grid["gamma"] = ["scale", 0.02]
     cold = GridSearchCV(single, grid, cv=FOLDS).fit(X, y)
-    warm = searching(Cs, losses=losses, gammas=grid.get("gamma"), estimator=single, cv=FOLDS).fit(X, y)
+    warm = searching(Cs, losses=losses, gammas=grid.get("gamma"), estimator=single, cv=FOLDS, complete=True).fit(X, y)
     assert warm.best_params_ == cold.best_params_
     assert warm.best_index_ == cold.best_index_
     assert warm.cv_results_.keys() == cold.cv_results_.keys()
@@ -243,11 +243,11 @@ def test_kernel_values_are_computed_once_for_all_folds(grades, single, searching
         for i, (C, gamma) in enumerate(itertools.product(grid["C"], grid["gamma"])):
             model = clone(single).set_params(C=C, gamma=gamma).fit(X[train], y[train], sample_weight=weights[train])
             cold[i, k] = model.score(X[test], y[test], sample_weight=weights[test])
-    shared = []
-    monkeypatch.setattr(_grid, "_shared_values", counted(_grid._shared_values, shared))
-    search = searching(grid["C"], gammas=grid["gamma"], estimator=single, cv=FOLDS)
+    computed = []
+    monkeypatch.setattr(Gram, "whole", counted(Gram.whole, computed))
+    search = searching(grid["C"], gammas=grid["gamma"], estimator=single, cv=FOLDS, complete=True)
     search.fit(X, y, sample_weight=weights)
-    assert [values.shape for values in shared] == [(120, 120)] * 2
+    assert [values.shape for values in computed if len(values) == 120] == [(120, 120)] * 2
     found = np.array([search.cv_results_[f"split{k}_test_score"] for k in range(4)]).T
     np.testing.assert_allclose(found, cold, atol=1e-4)
     assert search.best_index_ == cold.mean(axis=1).argmax()

@@ -195,13 +195,14 @@ def test_routing_through_pipelines_and_searches(graded):
         search = GridSearchCV(model, {"swappedpairsranker__C": [0.1, 10.0]}, cv=GroupKFold(3))
         search.fit(X, y, qid=qid, groups=qid)
         assert search.best_score_ > 0.8
-        assert search.score(X, y, qid=qid) > 0.8
+        newer = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8)  # 1.7 hands a pipeline's score no qid
+        assert not newer or search.score(X, y, qid=qid) > 0.8
     train, test = next(GroupKFold(3).split(X, y, qid))
     alone = make_pipeline(StandardScaler(), SwappedPairsRanker(C=0.1)).fit(
         X[train], y[train], swappedpairsranker__qid=qid[train]
     )
     expected = 1 - swapped_pairs(y[test], alone.predict(X[test]), qid=qid[test])
-    if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8):  # 1.7 loses qid on the way to a pipeline's score
+    if newer:
         assert search.cv_results_["split0_test_score"][0] == pytest.approx(expected)
 
 
@@ -269,7 +270,7 @@ def test_pairs_at_the_margin_that_nearly_depend_on_each_other():
 def test_an_interrupted_fit_says_nothing_about_C(monkeypatch):
     from hullrank.solvers import pairs_search
 
-    def interrupted(self):
+    def interrupted(self, tol):
         raise KeyboardInterrupt
 
     rng = np.random.default_rng(0)

@@ -10,7 +10,6 @@ import numpy as np
 
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
-from hullrank.problem.pair_sets import Floats
 from hullrank.problem.pair_statement import PairStatement, Window
 from hullrank.problem.pairs import PairCharge, PairProblem, pair_bounds
 from hullrank.problem.statement import Point, Solution
@@ -38,7 +37,7 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
     try:
         search = _from_start(statement, start, options) if start is not None else None
         if search is None:
-            search = PairSearch(problem, *_from_fewer_rows(problem, options.tol))
+            search = _from_fewer_rows(problem, options.tol)
             status = _run(search, options.tol, options.max_iter, options.verbose)
         else:
             status = Status.CONVERGED
@@ -68,18 +67,18 @@ def _from_start(statement: PairStatement, start: Point, options: Options) -> Pai
     return search if status is Status.CONVERGED else None
 
 
-def _from_fewer_rows(problem: PairProblem, tol: float) -> tuple[Floats, float]:
-    """Weights and window of the same problem on a random eighth of the rows."""
+def _from_fewer_rows(problem: PairProblem, tol: float) -> PairSearch:
+    """A search that begins where the same problem on a random eighth of the rows ended."""
     m, n = problem.rows.n_rows, problem.rows.n_features
     size = max(START_ROWS, 10 * n, m // 8)
     drawn = problem.pairs.sample(size, seed=1) if m > 2 * size else None
     if drawn is None:
-        return np.zeros(n), WIDEST
+        return PairSearch.first(problem)
     rows, pairs = drawn
     part = replace(problem, rows=problem.rows.take(rows, by_column=False), pairs=pairs)
-    search = PairSearch(part, *_from_fewer_rows(part, tol))
+    search = _from_fewer_rows(part, tol)
     search.run(max(tol, 1e-3), max_iter=50)
-    return search.best.w, search.best.width
+    return PairSearch(problem, search.best.w, search.best.width)
 
 
 def _run(search: PairSearch, tol: float, max_iter: int, verbose: int) -> Status:
@@ -88,7 +87,7 @@ def _run(search: PairSearch, tol: float, max_iter: int, verbose: int) -> Status:
     status = search.run(tol, max_iter, verbose, short_steps=SHORT_STEPS[problem.charge.name])
     if status is not Status.STALLED:
         return status
-    softer = PairSearch(replace(problem, C=problem.C / SOFTER), np.zeros_like(search.point.w), WIDEST)
+    softer = PairSearch.first(replace(problem, C=problem.C / SOFTER))
     _run(softer, tol if problem.charge is Charge.HINGE else 1e-2, max_iter, verbose)
     search.restart(softer.best.w, WIDEST)
     if problem.charge is Charge.HINGE:
