@@ -115,6 +115,24 @@ class ScaledProblem:
         w, theta = (w / f, theta / (f * f)) if self.problem.homogeneous else (w * f, theta)
         return Iterate(w, self.problem.raise_thresholds(theta), np.empty(0), np.ones(len(self.problem.up)))
 
+    def along_direction(self) -> tuple[Iterate | None, float]:
+        """The best multiple of the problem's direction, and the complementarity to begin with there; or None, and 1.
+
+        Along it the objective is l^2/2 |w|^2 + l (linear.theta + charge), which has a known minimum. Rows miss their
+        margins by the mean charge, about: products of half that size are neither too close to a kink nor too far.
+        """
+        problem = self.problem
+        if problem.direction is None or len(problem.direction[0]) != self.rows.n_features:
+            return None, 1.0
+        point = self.scaled_point(Point(*problem.direction))
+        lost = total_charge(problem, self.layout, point.theta, self.rows.scores(point.w))
+        square, gain = float(point.w @ point.w), -float(problem.linear @ point.theta) - lost
+        if not (gain > 0 and square > 0):
+            return None, 1.0
+        best = gain / square
+        mu = 0.5 * best * lost / float(self.layout.cost.sum())
+        return replace(point, w=best * point.w, theta=best * point.theta), mu
+
     def stated_point(
         self, statement: IntervalStatement, point: Iterate, certified: CertifiedPoint, tol: float
     ) -> tuple[Point, Multipliers]:
