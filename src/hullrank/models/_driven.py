@@ -29,6 +29,7 @@ Direction = tuple[Floats, Floats] | None  # weights and thresholds
 FRACTION: list[Any] = [Interval(Real, 0, 1, closed="both"), None]
 _LINEAR, _CURVED = 0.1, 0.7  # of the workable range, where no fraction is given (docs/defaults.md)
 _ROUGH = 1e-3  # of the workable range, by which its lower end may be set too high
+_NEARBY = 0.15  # of it, up to which the optimum lies near the direction in which a ranking begins
 _ENDS = 0.01  # of the workable range: the ends themselves have no ranking, or no unique one
 
 
@@ -69,7 +70,7 @@ class DrivenMarginClassifier(MarginClassifier):
     def _drive(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, Direction]:
         """The drive at ``fraction`` of the workable range; where that is empty, one at which w = 0 is optimal.
 
-        And the direction in which a ranking begins, where that is known.
+        And the direction in which a ranking begins, where that is known and the optimum lies near it.
         """
         (low, direction), high = self._ends(unit, samples, space, _ROUGH)
         if not is_workable(low, high):
@@ -77,9 +78,8 @@ class DrivenMarginClassifier(MarginClassifier):
         usual = _LINEAR if space is None else _CURVED
         part = usual if self.fraction is None else float(self.fraction)
         drive = low + (_ENDS + (1 - 2 * _ENDS) * part) * (high - low)
-        if direction is None or space is not None or self.monotonic_cst is not None:
-            return drive, None
-        return drive, (direction.coef, direction.thresholds)
+        near = part <= _NEARBY and space is None and self.monotonic_cst is None
+        return drive, (direction.coef, direction.thresholds) if near and direction is not None else None
 
     def _range(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, float]:
         """Where the ranking begins, and the largest feasible drive."""

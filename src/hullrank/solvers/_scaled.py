@@ -118,20 +118,22 @@ class ScaledProblem:
     def along_direction(self) -> tuple[Iterate | None, float]:
         """The best multiple of the problem's direction, and the complementarity to begin with there; or None, and 1.
 
-        Along it the objective is l^2/2 |w|^2 + l (linear.theta + charge), which has a known minimum. Rows miss their
-        margins by the mean charge, about: products of half that size are neither too close to a kink nor too far.
+        Along it the objective is l^2/2 |w|^2 + l (linear.theta + charge), which has a known minimum. Products of half
+        the size of a usual margin are neither too close to the kinks nor too far from them.
         """
-        problem = self.problem
+        problem, layout = self.problem, self.layout
         if problem.direction is None or len(problem.direction[0]) != self.rows.n_features:
             return None, 1.0
         point = self.scaled_point(Point(*problem.direction))
-        lost = total_charge(problem, self.layout, point.theta, self.rows.scores(point.w))
-        square, gain = float(point.w @ point.w), -float(problem.linear @ point.theta) - lost
-        if not (gain > 0 and square > 0):
+        s = self.rows.scores(point.w)
+        margins = layout.spread(problem.sign) * s[layout.row_sample] - layout.spread(problem.offsets(point.theta))
+        square = float(point.w @ point.w)
+        gain = float(layout.row_cost @ np.minimum(margins, 0.0)) - float(problem.linear @ point.theta)
+        usual = float(layout.row_cost @ np.abs(margins)) / float(layout.cost.sum())
+        if not min(gain, square, usual) > 0:
             return None, 1.0
         best = gain / square
-        mu = 0.5 * best * lost / float(self.layout.cost.sum())
-        return replace(point, w=best * point.w, theta=best * point.theta), mu
+        return replace(point, w=best * point.w, theta=best * point.theta), 0.5 * best * usual
 
     def stated_point(
         self, statement: IntervalStatement, point: Iterate, certified: CertifiedPoint, tol: float

@@ -20,7 +20,7 @@ from hullrank.data import Samples
 from hullrank.problem.certificate import total_charge
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, centred_rows
+from hullrank.problem.rows import ArrayRows, beyond_rounding, centred_rows
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Point
 from hullrank.solvers._box_program import least_in_box
@@ -92,7 +92,7 @@ def collapse_drive(
         scores = np.asarray(samples.X @ coef).ravel()[samples.rows]
         layout = lay_out(problem, samples.starts, samples.weights[samples.rows])
         drive = total_charge(problem, layout, thresholds, scores)
-    return Collapse(drive, Point(coef, thresholds))
+    return Collapse(beyond_rounding(drive, float(samples.weights.sum())), Point(coef, thresholds))
 
 
 def _multipliers(
