@@ -106,9 +106,13 @@ class AllPairs:
         All pairs of a group of rows sum to (sum a)(sum a |x|^2) - |sum a x|^2; a query's pairs are those of all its
         rows less those of equal rank.
         """
-        first = np.cumsum(self.n_ranks) - self.n_ranks
-        within = _group_square(X, mean, self.weights, first[self.query] + self.rank)
-        return max(_group_square(X, mean, self.weights, self.query) - within, 0.0)
+        whole = _group_square(X, mean, self.weights, self.query)
+        return max(whole - _group_square(X, mean, self.weights, self._rank_number), 0.0)
+
+    @cached_property
+    def _rank_number(self) -> Ints:
+        """The ranks counted through all queries."""
+        return (np.cumsum(self.n_ranks) - self.n_ranks)[self.query] + self.rank
 
     def mean_gram(self, X: Floats, mean: Floats) -> Floats:
         """The mean of (x_i - x_j)(x_i - x_j)' over the pairs: the matrix whose trace is ``mean_square``.
@@ -122,7 +126,7 @@ class AllPairs:
 
     def _group_sums(self, X: Any) -> tuple[Floats, Any, Any]:
         """The weight of every row's partners, and the sums of a x over every query and over its rows of every rank."""
-        rank = (np.cumsum(self.n_ranks) - self.n_ranks)[self.query] + self.rank  # counted through all queries
+        rank = self._rank_number
         partners = np.bincount(self.query, self.weights)[self.query] - np.bincount(rank, self.weights)[rank]
         return partners, _members(self.query, self.weights) @ X, _members(rank, self.weights) @ X
 
@@ -177,10 +181,11 @@ def _group_square(X: Any, mean: Floats, weights: Floats, group: Ints) -> float:
     square, sums = 0.0, np.zeros((np.count_nonzero(several), X.shape[1]))
     for part in pieces(len(rows), X.shape[1]):
         some = rows[part]
-        Y, a = X[some] - mean, weights[some]
-        square += float((a * totals[group[some]]) @ row_products(Y, Y))
-        there, place = np.unique(number[group[some]], return_inverse=True)
-        sums[there] += _members(place, a) @ Y
+        Y, a, here = X[some] - mean, weights[some], group[some]
+        square += float((a * totals[here]) @ row_products(Y, Y))
+        order = np.argsort(here, kind="stable")
+        first = np.flatnonzero(np.diff(here[order], prepend=-1))
+        sums[number[here[order[first]]]] += np.add.reduceat((a[:, None] * Y)[order], first)
     return square - float(row_products(sums, sums).sum())
 
 
