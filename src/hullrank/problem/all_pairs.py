@@ -192,10 +192,11 @@ def _group_square(X: Any, mean: Floats, weights: Floats, group: Ints) -> float:
     square, sums = 0.0, np.zeros((np.count_nonzero(several), X.shape[1]))
     for part in pieces(len(rows), X.shape[1]):
         some = rows[part]
-        Y, a = X[some] - mean, weights[some]
-        square += float((a * totals[group[some]]) @ row_products(Y, Y))
-        there, place = np.unique(number[group[some]], return_inverse=True)
-        sums[there] += _members(place, a) @ Y
+        Y, a, here = X[some] - mean, weights[some], group[some]
+        square += float((a * totals[here]) @ row_products(Y, Y))
+        order = np.argsort(here, kind="stable")
+        first = np.flatnonzero(np.diff(here[order], prepend=-1))
+        sums[number[here[order[first]]]] += np.add.reduceat((a[:, None] * Y)[order], first)
     return square - float(row_products(sums, sums).sum())
 
 
