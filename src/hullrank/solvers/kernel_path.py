@@ -25,7 +25,7 @@ from hullrank.solvers.base import Options
 from hullrank.solvers.newton import RowModels
 
 Floats = NDArray[np.float64]
-_MOST_SAMPLES = 5000  # whose kernel values are held together
+_MOST_SAMPLES = 3000  # whose kernel values are held three times (216 MB)
 _MOST_THRESHOLDS = 50
 _HIGH_PRICE = 1 / 8, 150  # of 2 C k(x, x), by the number of samples, and at most: from here on Newton steps are faster
 _MOST_STEPS = 30
