@@ -192,9 +192,12 @@ def test_a_table_drops_only_what_a_full_table_would_not_choose(seed):
     table = Table.empty([{"C": k} for k in range(12)], 5, 1.0)
     for k, column in rng.permutation(np.argwhere(np.ones_like(scores))):
         if not table.is_hopeless(k):
-            table.ran[k, column], table.scores[k, column] = True, scores[k, column]
+            table.record(k, column, scores[k, column])
     whole = Table.empty([{"C": k} for k in range(12)], 5)
-    whole.ran[:], whole.scores = True, scores
+    for k, column in np.argwhere(np.ones_like(scores)):
+        whole.record(k, column, scores[k, column])
+    assert whole.ran.all()
+    assert not any(whole.is_hopeless(k) for k in range(12))
     assert table.best() == whole.best()
     assert (table.ranks() == 1).sum() == (whole.ranks() == 1).sum()
 

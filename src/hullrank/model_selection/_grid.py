@@ -171,7 +171,6 @@ class _Fold:
             if table.is_hopeless(k):
                 continue
             began = perf_counter()
-            table.ran[k, column] = True
             self.model.set_params(**table.points[k])
             try:
                 followed.learn(began)
@@ -180,11 +179,12 @@ class _Fold:
                     f"{table.points[k]} has no score in fold {column}: the classes cannot be separated there",
                     stacklevel=2,
                 )
+                table.record(k, column)
                 continue
             fitted = perf_counter()
-            table.scores[k, column] = self.rate(self.model)
-            table.fit_seconds[k, column] = fitted - began + self.prepared / len(table.points)
-            table.score_seconds[k, column] = perf_counter() - fitted
+            score = self.rate(self.model)
+            seconds = fitted - began + self.prepared / len(table.points), perf_counter() - fitted
+            table.record(k, column, score, seconds)
 
 
 def _paths(points: list[Params]) -> list[list[list[int]]]:

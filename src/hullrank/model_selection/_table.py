@@ -18,7 +18,8 @@ _DIGITS = 1e-9  # by which a point must miss the leader; less may be rounding
 class Table:
     """Scores and seconds of every point of the grid (rows) in every fold (columns).
 
-    ``ran`` tells which of them were rated, and ``most`` is the largest score that a fold can give.
+    ``ran`` tells which of them were rated, ``most`` is the largest score that a fold can give, and ``leader`` the
+    highest mean of a point that was rated in all folds.
     """
 
     points: list[Params]
@@ -27,6 +28,7 @@ class Table:
     score_seconds: Floats
     ran: NDArray[np.bool_]
     most: float = np.inf
+    leader: float = -np.inf
 
     @classmethod
     def empty(cls, points: list[Params], n_folds: int, most: float = np.inf) -> "Table":
@@ -39,14 +41,19 @@ class Table:
         """Mean scores; NaN where some fold is missing or has no score."""
         return np.asarray(self.scores.mean(axis=1))
 
+    def record(self, k: int, column: int, score: float = np.nan, seconds: tuple[float, float] = (0.0, 0.0)) -> None:
+        """Note the score of a point in a fold (NaN: it has none), and the seconds of the fit and of the score."""
+        self.ran[k, column], self.scores[k, column] = True, score
+        self.fit_seconds[k, column], self.score_seconds[k, column] = seconds
+        if self.ran[k].all():
+            self.leader = max(self.leader, np.nan_to_num(self.scores[k].mean(), nan=-np.inf))
+
     def is_hopeless(self, k: int) -> bool:
         """Whether another point has a higher mean than this one can reach, whatever the folds to come give it."""
-        means = self.means
-        if not np.isfinite(self.most) or not np.isfinite(means).any():
+        if self.most == np.inf or self.leader == -np.inf:
             return False
-        leader = float(np.nanmax(means))
-        bound = float(np.where(self.ran[k], self.scores[k], self.most).mean())
-        return bound < leader - _DIGITS * max(1.0, abs(leader))
+        bound = np.where(self.ran[k], self.scores[k], self.most).mean()
+        return bool(bound < self.leader - _DIGITS * max(1.0, abs(self.leader)))
 
     def results(self) -> dict[str, Any]:
         """The table under the names of GridSearchCV's ``cv_results_``; times are those of the folds that were rated."""

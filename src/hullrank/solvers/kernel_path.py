@@ -25,9 +25,9 @@ from hullrank.solvers.base import Options
 from hullrank.solvers.newton import RowModels
 
 Floats = NDArray[np.float64]
-_MOST_SAMPLES = 2500  # whose Cholesky factor costs less than sequential steps
+_MOST_SAMPLES = 3000  # whose kernel values are held three times (216 MB)
 _MOST_THRESHOLDS = 50
-_HIGH_PRICE = 1 / 8  # of 2 C k(x, x), as a share of the number of samples: from here on Newton steps are faster
+_HIGH_PRICE = 1 / 8, 150  # of 2 C k(x, x), by the number of samples, and at most: from here on Newton steps are faster
 _MOST_STEPS = 30
 _SETTLED = 0.005  # share of the rows that may change sides in a step whose gap is worth knowing
 
@@ -41,7 +41,7 @@ def follows(statement: Any) -> bool:
     if not stated or problem.shares_slacks or m > _MOST_SAMPLES or problem.n_thresholds > _MOST_THRESHOLDS:
         return False
     price = 2 * problem.cost * float(statement.samples.weights.mean())
-    return price * float(statement.space.gram.diagonal().mean()) >= _HIGH_PRICE * m
+    return price * float(statement.space.gram.diagonal().mean()) >= min(_HIGH_PRICE[0] * m, _HIGH_PRICE[1])
 
 
 class KernelPath:
