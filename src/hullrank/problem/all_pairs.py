@@ -124,7 +124,7 @@ class AllPairs:
         scaled *= np.sqrt(self.weights * partners)[:, None]
         return scaled.T @ scaled - queries.T @ queries + ranks.T @ ranks
 
-    def _group_sums(self, X: Any) -> tuple[Floats, Any, Any]:
+    def _group_sums(self, X: Any) -> tuple[Any, Any, Any]:
         """The weight of every row's partners, and the sums of a x over every query and over its rows of every rank."""
         rank = self._rank_number
         partners = np.bincount(self.query, self.weights)[self.query] - np.bincount(rank, self.weights)[rank]
