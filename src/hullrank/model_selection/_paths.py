@@ -6,8 +6,8 @@ from typing import Any
 from hullrank.problem.certificate import Status
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.statement import Solution
+from hullrank.solvers import kernel_path, price_path
 from hullrank.solvers.base import Options
-from hullrank.solvers.price_path import PricePath, follows
 
 
 class Path:
@@ -21,7 +21,9 @@ class Path:
     def __init__(self, model: Any, statement: Any, *, needs_labels: bool) -> None:
         self.model, self.statement, self.needs_labels = model, statement, needs_labels
         self._start: Any = None
-        self._newton: PricePath | None = None
+        self._last: Solution | None = None
+        self._newton: price_path.PricePath | None = None
+        self._kernel_newton: kernel_path.KernelPath | None = None
 
     def learn(self, began: float) -> None:
         """Fit the model with the parameters that it has now."""
@@ -34,19 +36,33 @@ class Path:
             self._start = self.model._learn(statement, began, self._start)
 
     def _learn_with_kernel(self, statement: IntervalStatement, began: float) -> Any:
-        solution = self.model._solve(statement, self._start)
+        solution = self._kernel_steps(statement)
+        if solution is None:
+            solution = self.model._solve(statement, self._start)
+        self._last = solution
         self._store(statement, solution)
         if solution.status is not Status.CONVERGED:
             self.model._grade(statement, solution, began)  # which says so
         return solution.point if solution.start is None else solution.start
 
+    def _kernel_steps(self, statement: IntervalStatement) -> Solution | None:
+        """Newton steps from the last solution, where there is one and they are worth it."""
+        if self._last is None or not kernel_path.follows(statement):
+            return None
+        if self._kernel_newton is None:
+            self._kernel_newton = kernel_path.KernelPath(statement)
+        return self._kernel_newton.solve(statement, self._options, self._last.point)
+
+    @property
+    def _options(self) -> Options:
+        return Options(self.model.tol, self.model.max_iter, self.model.verbose)
+
     def _learn_by_newton(self, statement: Any) -> bool:
-        if not follows(statement):
+        if not price_path.follows(statement):
             return False
         if self._newton is None:
-            self._newton = PricePath(statement)
-        model = self.model
-        solution = self._newton.solve(statement, Options(model.tol, model.max_iter, model.verbose))
+            self._newton = price_path.PricePath(statement)
+        solution = self._newton.solve(statement, self._options)
         if solution is None:
             return False
         self._store(statement, solution)

@@ -308,7 +308,7 @@ class SwappedPairsRanker(PairRanker):
             return self._fit_blocks(ReadBlocks(X), X, began)
         given = {"sample_weight": sample_weight, "qid": qid, "pairs": pairs}
         statement = self.state(X, y, **given)
-        warn_of_scales(self, statement.X)
+        warn_of_scales(self, statement.X, statement.moments)
         start = self._learn(statement, began, self._warm_start_for(statement))
         for _ in range(_ROUNDS if self.pair_weight == "ndcg" else 0):
             self.weighting_scores_ = self.score_samples(X)
@@ -511,7 +511,7 @@ class SampledPairsRanker(PairRanker):
         fixed = isinstance(self.random_state, Integral)
         self.seed_ = int(self.random_state if fixed else check_random_state(self.random_state).randint(2**31 - 1))
         statement = self.state(X, y, qid=qid)
-        warn_of_scales(self, statement.X)
+        warn_of_scales(self, statement.X, statement.moments)
         self._learn(statement, began, self._warm_start_for(statement))
         return self
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge
+from hullrank.problem.column_moments import ColumnMoments, column_moments
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.pair_sets import Floats, ListedPairs, Pairs
@@ -140,8 +141,18 @@ class PairStatement:
         return length if mean is None else length + float(np.abs(mean) @ np.abs(coef))
 
     @cached_property
+    def moments(self) -> ColumnMoments | None:
+        """Mean and standard deviation of the columns of X; None of sparse ones, and beside a kernel."""
+        return None if sp.issparse(self.X) or self.space is not None else column_moments(self.X)
+
+    @cached_property
     def _view(self) -> ArrayRows:
-        return replace(centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0])), pick=None)
+        if self.moments is None:
+            return replace(centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0])), pick=None)
+        mean, spread = self.moments.mean, float(np.linalg.norm(self.moments.deviation))
+        if spread <= 8 * EPSILON * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
+            spread = 0.0
+        return ArrayRows(self.X, None, mean, spread or 1.0, spread)
 
     def _dual(
         self, point: Point, evidence: Window | Floats, s: Floats, here: PairCharge, charged: float

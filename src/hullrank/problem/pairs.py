@@ -105,6 +105,22 @@ class PairProblem:
         low, high, slope = self.window(width)
         return slope * at.gram(low, high, X)
 
+    def first_step(self, width: float) -> tuple[Floats, Floats]:
+        """Gradient and second derivative of the (smoothed) charge in the weights, at w = 0.
+
+        There all pairs are alike, and no second derivative is larger: Newton's step from w = 0 never goes too far.
+        """
+        assert isinstance(self.pairs, AllPairs)
+        if self.charge.smooth:
+            z = np.zeros(1)
+            pull, slope = float(self.charge.derivative(z)[0]), float(self.charge.curvature(z)[0])
+        else:
+            _, high, factor = self.window(width)
+            pull, slope = factor / self.C * high, factor / self.C
+        X = self.rows.X.toarray() if sp.issparse(self.rows.X) else np.asarray(self.rows.X)
+        gradient = self.C * pull * self.rows.contrast(self.pairs.mean_contrast())
+        return gradient, self.C * slope * self.pairs.mean_gram(X, self.rows.centre)
+
     def guessed_diagonal(self, at: PairsAt, width: float) -> float:
         """About the second derivative in one weight, per unit of its column's variance."""
         if self.charge.smooth:

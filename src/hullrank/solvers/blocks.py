@@ -18,8 +18,9 @@ import numpy as np
 
 from hullrank._progress import tell
 from hullrank.exceptions import HullrankError
+from hullrank.problem.block_charges import Window
 from hullrank.problem.block_statement import BlockStatement
-from hullrank.problem.block_survey import Survey, Window
+from hullrank.problem.block_survey import Survey
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.statement import Point, Solution
