@@ -156,7 +156,7 @@ class ScoreLineEstimator(BaseEstimator):
         values = tuple(getattr(self, name) for name in self._get_param_names())
         kinds = tuple(map(type, values))
         if _PLAIN.issuperset(kinds):
-            _check_plain(type(self), values, kinds)
+            _check_plain(type(self), values, kinds)  # type: ignore[arg-type]
         else:
             super()._validate_params()
 
