@@ -145,6 +145,15 @@ def test_many_rows_are_not_copied(model, form):
     assert peak <= least + 0.25 * X.nbytes
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.slow
+def test_slacks_at_many_thresholds_take_no_row_each(loss):
+    X, y = graded(100_000, n=30, K=50, noise=100.0)
+    model = FixedMarginClassifier(loss=loss, thresholds="all").fit(X[:12_000], y[:12_000])  # compiles
+    assert peak_of(lambda: model.fit(X, y)) <= 1.5 * X.nbytes
+    assert model.certificate_.status == "converged"
+
+
 def peak_of(work):
     """The most memory that the work held at a time, in bytes."""
     tracemalloc.start()
