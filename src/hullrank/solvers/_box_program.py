@@ -16,8 +16,10 @@ FEASIBLE = 1e-9  # of the sum of |A x|, which may be left of A x
 INSIDE = 0.9995  # of the way to the nearest bound that a step goes
 
 
-def least_in_box(c: Floats, A: Floats, upper: Floats, floor: float, tol: float = 1e-8) -> float | None:
-    """The least c'x to a tolerance relative to its size, or to ``floor`` where that is larger.
+def least_in_box(
+    c: Floats, A: Floats, upper: Floats, floor: float, tol: float = 1e-8
+) -> tuple[float, Floats] | tuple[None, None]:
+    """The least c'x to a tolerance relative to its size, or to ``floor`` where that is larger, and the multipliers y.
 
     None where rounding does not let the method come to its end.
     """
@@ -26,12 +28,12 @@ def least_in_box(c: Floats, A: Floats, upper: Floats, floor: float, tol: float =
         for _ in range(MOST_ITERATIONS):
             value = float(c @ point.x)
             if not np.isfinite(value):
-                return None
+                return None, None
             if point.is_feasible and value - point.bound <= tol * max(abs(value), floor):
-                return value
+                return value, point.y
             if not point.step():
-                return None
-    return None
+                return None, None
+    return None, None
 
 
 class _Point:

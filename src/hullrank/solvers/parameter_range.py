@@ -32,21 +32,43 @@ def unbounded_drive(problem: IntervalProblem, samples: Samples) -> float:
     """The drive beyond which the primal is unbounded (a linear program over the groups)."""
     per_class = np.bincount(samples.codes, samples.weights, samples.n_classes)
     limits = np.concatenate([per_class[problem.group_class], np.full(len(problem.up), np.inf)])
-    return _largest_drive(problem, problem.incidence, limits)
+    return _largest_drive(problem, problem.incidence, limits)[0]
 
 
 def collapse_drive(problem: IntervalProblem, samples: Samples, signs: Signs | None = None) -> float:
-    """The drive up to which w = 0 is optimal (a linear program over rows; thinned where rows are very many)."""
-    samples = _thin(samples)
+    """The drive up to which w = 0 is optimal (a linear program over rows).
+
+    Where rows are very many, the program has some of them, and the drive is one beyond which a point of negative
+    objective on all rows proves that w = 0 is not optimal: the drive asked for or a little more.
+    """
+    whole, samples = samples, _thin(samples)
     order = samples.rows
     weights = samples.weights[order]
     layout = lay_out(problem, samples.starts, weights)
-    rows = centred_rows(samples.X, order, weights).take(np.arange(len(order)))
+    view = centred_rows(samples.X, order, weights)
+    rows = view.take(np.arange(len(order)))
     n_order, group = len(problem.up), layout.row_group
     lines = problem.incidence[np.append(group, problem.n_groups + np.arange(n_order))]
     balance = _signed(rows.X, layout.row_sample, problem.sign[group], n_order)
     limits = np.concatenate([weights[layout.row_sample], np.full(n_order, np.inf)])
-    return _largest_drive(problem, lines, limits, balance, signs)
+    drive, multipliers = _largest_drive(problem, lines, limits, balance, signs)
+    if samples is whole:
+        return drive
+    q = len(problem.linear)
+    w, theta = -multipliers[q:] * (rows.scale / view.scale), problem.raise_thresholds(multipliers[:q])
+    return max(drive, _drive_of(problem, whole, w, theta, view.mean))
+
+
+def _drive_of(problem: IntervalProblem, samples: Samples, w: Floats, theta: Floats, mean: Floats | None) -> float:
+    """The drive beyond which the objective of a point is negative: its charge over what its thresholds earn."""
+    order, starts = samples.rows, samples.starts
+    s = np.asarray(samples.X @ w).ravel()[order] - (0.0 if mean is None else float(mean @ w))
+    weights, charge = samples.weights[order], 0.0
+    for c, sign, offset in zip(problem.group_class, problem.sign, problem.offsets(theta), strict=True):
+        own = slice(starts[c], starts[c + 1])
+        charge += float(weights[own] @ np.maximum(offset - sign * s[own], 0.0))
+    earned = -float(problem.linear @ theta)
+    return charge / earned if earned > 0 else np.inf
 
 
 def _signed(X: Any, samples: NDArray[np.integer], sign: Floats, n_order: int) -> Any:
@@ -60,9 +82,10 @@ def _signed(X: Any, samples: NDArray[np.integer], sign: Floats, n_order: int) ->
 
 def _largest_drive(
     problem: IntervalProblem, lines: Any, limits: Floats, balance: Any = None, signs: Signs | None = None
-) -> float:
+) -> tuple[float, Floats]:
     """Maximise k subject to k linear + lines'x = 0, balance'x = 0 (signs: sign * balance'x <= 0), 0 <= x <= limits.
 
+    Gives the multipliers of the equations too: thresholds, and weights of the other sign, that charge and earn alike.
     HiGHS has absolute tolerances, so the unit of the program is the largest finite limit, rounded to a power of two.
     Where there are many more rows than equations, an interior-point method takes a fraction of its time.
     """
@@ -78,16 +101,18 @@ def _largest_drive(
     upper = np.append(np.inf, limits / unit)
     if dense and signs is None and len(c) > MANY_MORE * table.shape[1]:
         total = float(upper.sum(where=np.isfinite(upper)))  # ten times that no variable reaches
-        least = least_in_box(c, np.ascontiguousarray(table.T), np.minimum(upper, 10 * total), 1e-3 * total)
-        if least is not None:
-            return max(0.0, -unit * least)
+        least, multipliers = least_in_box(c, np.ascontiguousarray(table.T), np.minimum(upper, 10 * total), 1e-3 * total)
+        if least is not None and multipliers is not None:
+            return max(0.0, -unit * least), multipliers
     table = sp.csr_array(table)
     low, high = np.zeros((2, table.shape[1]))
     if signs is not None:
         low[-n:][signs.values > 0] = -np.inf
         high[-n:][signs.values < 0] = np.inf
     answer = solve_lp(c, table.T, low, high, np.zeros(len(c)), upper, presolve=False)
-    return max(0.0, float(unit * answer.x[0])) if len(answer.x) else 0.0
+    if not len(answer.x):
+        return 0.0, np.zeros(table.shape[1])
+    return max(0.0, float(unit * answer.x[0])), answer.row_duals
 
 
 def _thin(samples: Samples) -> Samples:
