@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse as sp
 from scipy.optimize import linprog
 
 from hullrank import NuMarginClassifier, SumOfMarginsClassifier
 from hullrank.data import Samples
 from hullrank.problem.intervals import nu_margin_problem, sum_of_margins_problem
+from hullrank.problem.signs import Signs
 from hullrank.solvers import parameter_range
 from hullrank.solvers._box_program import least_in_box
 from hullrank.solvers.base import Options
@@ -99,3 +101,31 @@ def test_the_direction_in_which_a_ranking_begins_saves_iterations_and_changes_no
     solutions = [solve(each, Options(tol=1e-10)) for each in (statement, started)]
     assert solutions[1].iterations < solutions[0].iterations
     np.testing.assert_allclose(solutions[1].point.coef, solutions[0].point.coef, rtol=1e-4)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "signs", "far off"])
+@pytest.mark.parametrize("problem", PROBLEMS, ids=["nu", "sum"])
+def test_a_drive_from_some_rows_holds_for_all(problem, form, monkeypatch):
+    """Beyond it w = 0 is not optimal, whatever the rows that were left out say; it lies little above the exact one."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(900, 4)) + 100.0 * (form == "far off")
+        y = np.digitize(
+            X @ [1.0, 2.0, 0.0, -1.0] - 200.0 * (form == "far off") + 1.5 * rng.normal(size=900), [-1.0, 1.0]
+        )
+        samples = Samples(sp.csr_array(X) if form == "sparse" else X, y, rng.uniform(0.5, 2.0, 900), 3)
+        signs = Signs(np.array([1.0, 1.0, 0.0, 0.0])) if form == "signs" else None
+        exact = parameter_range.collapse_drive(problem, samples, signs).drive
+        with monkeypatch.context() as patch:
+            patch.setattr(parameter_range, "MOST_ROWS", 250)
+            found = parameter_range.collapse_drive(problem, samples, signs).drive
+        assert exact * (1 - 1e-6) <= found <= 1.2 * exact  # of 225 rows
+
+
+@pytest.mark.parametrize("fraction", [0.0, 0.05, None, 1.0])
+def test_no_fraction_collapses_many_rows(fraction):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 6))
+    y = np.digitize(X @ rng.normal(size=6) + 2 * rng.normal(size=6000), [-2.0, 0.0, 2.0])
+    for model in (NuMarginClassifier(fraction=fraction), SumOfMarginsClassifier(fraction=fraction)):
+        assert np.ptp(model.fit(X, y).score_samples(X)) > 0

@@ -301,7 +301,7 @@ def test_a_large_x_is_not_held_in_several_copies(monkeypatch):
     objective = model.fit(X, y).certificate_.primal
     peaks = []
     for large in (1_000_000_000, 0):
-        monkeypatch.setattr(gram, "_LARGE", large)
+        monkeypatch.setattr(gram, "LARGE", large)
         tracemalloc.start()
         model.fit(X, y)
         peaks.append(tracemalloc.get_traced_memory()[1] / X.nbytes)
