@@ -183,8 +183,9 @@ def _makespan(tasks: int, workers: int, seconds: float) -> float:
 
 
 def _surveyed(model: FixedMarginClassifier, block: Any) -> Any:
+    from hullrank.problem.block_charges import Frame, Window
     from hullrank.problem.block_rows import HeldBlocks
-    from hullrank.problem.block_survey import Frame, Window, survey
+    from hullrank.problem.block_survey import survey
     from hullrank.problem.statement import Point
 
     statement = model.state(block.X, block.codes)

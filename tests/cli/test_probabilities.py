@@ -85,6 +85,7 @@ def test_probabilities_that_mean_nothing_are_refused(run_here, csv, tmp_path, op
     assert not (tmp_path / "m.hull").exists()
 
 
+@pytest.mark.slow
 def test_probabilities_are_measured_on_rows_left_out(run_here, csv, tmp_path):
     """Against the same folds by hand, with scikit-learn's log loss and the score written out for three grades."""
     from sklearn.metrics import log_loss

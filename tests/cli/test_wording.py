@@ -298,12 +298,11 @@ class TestCompletion:
 
 class TestStart:
     @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "module", ["fit", "rank", "evaluate", "compare", "certify", "report", "described", "doctor", "demo"]
-    )
-    def test_nothing_slow_is_loaded_before_a_command_has_looked_at_its_files(self, module):
+    def test_nothing_slow_is_loaded_before_a_command_has_looked_at_its_files(self):
+        commands = "app", "fit", "rank", "evaluate", "compare", "certify", "report", "described", "doctor", "demo"
+        modules = ", ".join(f"hullrank.cli.{name}" for name in commands)
         slow = "sklearn", "scipy.stats", "matplotlib", "numba", "pandas"
-        code = f"import sys, hullrank.cli.app, hullrank.cli.{module}; print([m for m in {slow} if m in sys.modules])"
+        code = f"import sys, {modules}; print([m for m in {slow} if m in sys.modules])"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]"
 
@@ -324,36 +323,54 @@ class TestStart:
             assert spent < 1.0, (arguments, spent)
 
 
+@pytest.mark.slow
 class TestInterrupts:
-    """Ctrl-C is sent when stderr, which is no terminal here, or the folder shows how far the command is."""
+    """Ctrl-C is sent when the events on stderr, or the folder, show how far the command is."""
 
-    def interrupted(self, command, started):
-        with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    def interrupted(self, folder, command, started):
+        """Exit code, stdout and stderr of a command that gets Ctrl-C once ``started``, which is given its stderr."""
+        told = folder / "stderr"
+        environment = {**os.environ, "HULLRANK_EVENTS": "1"}
+        with (
+            told.open("wb") as stderr,
+            subprocess.Popen(
+                list(map(str, command)), stdout=subprocess.PIPE, stderr=stderr, env=environment
+            ) as process,
+        ):
             deadline = time.monotonic() + 60
-            while process.poll() is None and not started() and time.monotonic() < deadline:
+            while process.poll() is None and not started(told.read_text()) and time.monotonic() < deadline:
                 time.sleep(0.01)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        return process.returncode, out.decode(), err.decode()
+            out, _ = process.communicate(timeout=60)
+        return process.returncode, out.decode(), told.read_text()
 
-    @pytest.mark.slow
     def test_once_a_model_is_saved_it_stays_and_the_end_is_a_good_one(self, tmp_path):
         table(3, n=6000).write_csv(tmp_path / "d.csv")
         out = tmp_path / "m.hull"
         options = ("-t", "number", "--drop", "grade", "-m", "fixed-margin", "--set", "kernel=rbf", "-o", out)
-        code, said, told = self.interrupted([COMMAND, "fit", tmp_path / "d.csv", *options], out.exists)
+        command = [COMMAND, "fit", tmp_path / "d.csv", *options]
+        code, said, told = self.interrupted(tmp_path, command, lambda _: out.exists())
         assert code == 0, told
         assert "stopped by Ctrl-C" in told or "rows left out" in said
         assert "lower C" not in told
         load(out)
 
     def test_nothing_saved_is_130(self, tmp_path):
-        table(3, n=20_000).write_csv(tmp_path / "d.csv")  # minutes of work
-        start = time.monotonic()
+        table(3, n=6000).write_csv(tmp_path / "d.csv")
         options = ("-t", "number", "--drop", "grade", "--set", "kernel=rbf", "--methods", "fixed-margin,all-thresholds")
-        code, said, told = self.interrupted(
-            [COMMAND, "compare", tmp_path / "d.csv", *options], lambda: time.monotonic() > start + 4
-        )
+        command = [COMMAND, "compare", tmp_path / "d.csv", *options]
+        code, said, told = self.interrupted(tmp_path, command, lambda told: "comparing 2 methods" in told)
         assert code == 130
         assert not said
         assert "Traceback" not in told
+
+
+def test_ctrl_c_before_anything_is_saved_has_code_130(run_here, csv, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hullrank.cli.fit._fit_in_stages", interrupted)
+    done = run_here("fit", csv, *GRADED, "-o", tmp_path / "m.hull")
+    assert done.code == 130
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "m.hull").exists()

@@ -43,7 +43,7 @@ MODELS = {
     "perceptron": hullrank.PRank(),
     "kernel perceptron": hullrank.PRank(kernel="rbf"),
     "boosting": hullrank.RankBoost(n_rounds=5),
-    "informative vectors": hullrank.InformativeVectorClassifier(),
+    "informative vectors": hullrank.InformativeVectorClassifier(10),
     "calibrated": hullrank.OrdinalCalibrator(hullrank.FixedMarginClassifier(), cv=3),
     "decided": hullrank.OrdinalCalibrator(hullrank.FixedMarginClassifier(), cv=3, decision=[[0, 1, 2]] * 3),
     "thresholds": hullrank.TunedThresholdOrdinal(hullrank.FixedMarginClassifier(), cv=3, metric="within_one"),

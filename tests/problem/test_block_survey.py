@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from hullrank import ConvexHullRanker, FixedMarginClassifier
+from hullrank.problem.block_charges import Window
 from hullrank.problem.block_rows import Block, HeldBlocks
-from hullrank.problem.block_survey import Window
 from hullrank.problem.statement import Point
 
 MODELS = {
@@ -68,6 +68,24 @@ def expected(statement, point, window):
     }  # fmt: skip
 
 
+def folded(statement, values):
+    """Sums by group; where every row pays at every threshold, by threshold and sign, which is all that is told there.
+
+    Of rows, only sums by threshold are told.
+    """
+    values, problem = np.asarray(values), statement.problem
+    if not statement.frame.pays_everywhere or values.shape[:1] != (problem.n_groups,):
+        return values
+    side = 2 * problem.threshold + (problem.sign > 0 if values.ndim == 1 else 0)
+    return (np.arange(2 * problem.n_thresholds)[:, None] == side) @ values
+
+
+def test_rows_of_all_thresholds_pay_everywhere_and_no_others_do():
+    X, y, _, _ = drawn()
+    everywhere = {name: model.state(X, y).in_blocks(300).frame.pays_everywhere for name, model in MODELS.items()}
+    assert [name for name, pays in everywhere.items() if pays] == ["hinge, all", "squared"]
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("fetch", [True, False])
 @pytest.mark.parametrize("name", MODELS)
@@ -83,10 +101,12 @@ def test_a_pass_sums_what_every_slack_has(name, fetch, sparse):
     for key in [k for k in sums if not (hinge and k in ("pull_rows", "weight_rows", "H", "paid", "slope"))]:
         if key == "pull_rows" and name == "logistic":
             continue
-        np.testing.assert_allclose(getattr(found, key), sums[key], rtol=1e-9, atol=1e-9, err_msg=key)
+        got, want = (folded(statement, values[key]) for values in (vars(found), sums))
+        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9, err_msg=key)
     if hinge and not fetch:
         np.testing.assert_allclose(found.H, sums["H"], rtol=1e-9)
-        np.testing.assert_allclose(found.weight_rows, sums["weight_rows"], rtol=1e-9, atol=1e-9)
+        got, want = (folded(statement, rows) for rows in (found.weight_rows, sums["weight_rows"]))
+        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("size", [1.0, 100.0, 1e4])

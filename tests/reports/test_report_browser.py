@@ -11,7 +11,7 @@ from hullrank import ExactRanker, FixedMarginClassifier, SwappedPairsRanker
 from hullrank.reports.html import write_report
 
 pytest.importorskip("selenium", reason=chromium.NO_SELENIUM)
-pytestmark = chromium.needs_chromium
+pytestmark = [chromium.needs_chromium, pytest.mark.slow]
 HOSTILE = "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>"
 
 
@@ -220,7 +220,6 @@ def test_the_keyboard_is_enough(page):
     assert css(page, "#detail")[0].text != top
 
 
-@pytest.mark.slow
 def test_turning_the_phone_draws_anew_and_keeps_what_was_set(page):
     css(page, ".chips input")[0].click()
     css(page, ".threshold")[0].send_keys("\ue012" * 5)
@@ -237,7 +236,6 @@ def test_turning_the_phone_draws_anew_and_keeps_what_was_set(page):
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_needs_no_sideways_scrolling_and_text_has_contrast(page, scheme):
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}

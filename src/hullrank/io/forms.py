@@ -6,6 +6,7 @@ A form is a plain dictionary, so that model files carry it: ``{"kind": "number",
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -225,8 +226,9 @@ class _Counted:
 
 def _says_something(words: pl.Series, dates: str) -> bool:
     """Whether any of the words is a number or a date."""
-    readings = (read_numbers(words, "."), read_numbers(words, ","), read_dates(words, "dmy"), read_dates(words, dates))
-    return any(values.null_count() < len(values) for values in readings)
+    numbers = (read_numbers(words, sign) for sign in (".", ","))
+    days = (read_dates(words, order) for order in ("dmy", dates))
+    return any(values.null_count() < len(values) for values in chain(numbers, days))
 
 
 def _candidates(decimal: str, dates: str) -> tuple[Form, Form]:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from hullrank.data import Samples
 from hullrank.order import OrderGraph
+from hullrank.problem.block_charges import Frame, Window
 from hullrank.problem.block_rows import BlockRows
-from hullrank.problem.block_survey import Frame, Survey, Window, survey
+from hullrank.problem.block_survey import Survey, survey
 from hullrank.problem.certificate import certify_intervals
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import LENGTH, PARTNER_ROW, ROW, SLACK, START, RowLayout, bundle_table, lay_out

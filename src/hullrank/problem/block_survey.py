@@ -1,75 +1,21 @@
 """One pass over blocks of rows at a given point: what it costs there, what pulls at it, and who is near a kink."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.problem.block_charges import Frame, Window, charge_slacks, charge_thresholds, frame_digits
 from hullrank.problem.block_rows import Block, BlockRows, Sums
-from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.rows import ArrayRows
 from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
 PIECE = 16384  # most rows that are worked on at a time, so that they and what is computed for them stay in cache
 NUMBERS = 2_000_000  # most numbers of those rows
-
-
-@dataclass(frozen=True)
-class Frame:
-    """What a task has to know of the problem besides the point: small, and the same in every pass.
-
-    ``mean`` is subtracted from the rows (None: 0), which changes no product but keeps its digits; ``spread`` is rms|x|
-    about it, and ``longest`` about the largest |x| in units of it.
-    """
-
-    problem: IntervalProblem
-    n_classes: int
-    mean: Floats | None = None
-    spread: float = 1.0
-    longest: float = 1.0
-
-    @cached_property
-    def bundle_order(self) -> NDArray[np.intp]:
-        """The numbers of the bundles, class by class."""
-        return np.argsort(self._bundle_class, kind="stable")
-
-    @cached_property
-    def bundles_by_class(self) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-        """The first bundle of every class, (K + 1,), the bundles class by class, and the most bundles of a class."""
-        order = self.bundle_order
-        first = np.searchsorted(self._bundle_class[order], np.arange(self.n_classes + 1))
-        return first, self.problem.bundles[order], int(np.diff(first).max(initial=1))
-
-    @property
-    def _bundle_class(self) -> NDArray[np.int64]:
-        return self.problem.group_class[self.problem.bundles[:, 0]]
-
-    @cached_property
-    def is_far_off(self) -> bool:
-        """Whether the mean is so far from 0 that products with a view lose digits which a centred copy keeps."""
-        return self.mean is not None and ArrayRows(np.empty((0, 0)), None, self.mean, self.spread or 1.0).is_far_off
-
-    def rows(self, X: Any) -> ArrayRows:
-        """Rows of a block, centred; those far off are copied."""
-        return ArrayRows(X - self.mean) if self.is_far_off else ArrayRows(X, None, self.mean, 1.0, self.spread)
-
-
-class Window(NamedTuple):
-    """Which rows count as near their kink, and what a pass sums besides the charge.
-
-    ``fetch`` near rows, or (hinge) smooth their kink over the ``width``; ``model`` asks for the quadratic model of the
-    charges, which a pass that is expected to be the last does without.
-    """
-
-    width: float = 0.0
-    fetch: bool = True
-    model: bool = False
 
 
 class Near(NamedTuple):
@@ -88,7 +34,8 @@ class Survey:
     ``charge`` and by how much it ``rise``s if rounding moves all scores; least and largest score; ``pull`` = sum of
     sign * alpha * x, by group the sums of alpha (``totals``), of d (``weight``), of alpha * v (``paid``), of d * v, of
     alpha x (``pull_rows``, squared hinge only) and d x (``weight_rows``), H = sum of d x x'; the rows ``near`` a kink
-    and their number.
+    and their number. Where every row pays at every threshold, sums of all groups of a threshold and sign stand at one
+    of them, and sums of rows at one group of the threshold: nothing more is asked of them.
     """
 
     point: Point
@@ -130,13 +77,6 @@ def survey(rows: BlockRows, frame: Frame, point: Point, window: Window) -> Surve
                   paid=by_group[2], slope=by_group[3], **sums)  # fmt: skip
 
 
-def frame_digits(frame: Frame, point: Point, size: float) -> float:
-    """How far rounding may move scores up to ``size``, about."""
-    far = 0.0 if frame.mean is None else float(np.abs(frame.mean) @ np.abs(point.coef))
-    reach = far + (frame.spread or 1.0) * float(np.linalg.norm(point.coef))
-    return EPSILON * (max(size, float(np.abs(point.thresholds).max(initial=0.0))) + reach)
-
-
 def survey_block(block: Block, frame: Frame, coef: Floats, theta: Floats, window: Window) -> Sums:
     """The sums of one block (a task: see ``block_rows``), piece by piece."""
     problem, n = frame.problem, len(coef)
@@ -176,57 +116,21 @@ def _survey_piece(
     group_rows: Floats, H: Floats | None,
 ) -> None:  # fmt: skip
     """Add one piece, which begins at row ``low`` of its block, to the sums."""
-    from hullrank.problem import _block_loops
-
     problem = frame.problem
-    first, bundles, slots = frame.bundles_by_class
-    m, sparse = len(block.codes), sp.issparse(block.X)
-    X = block.X if sparse else np.ascontiguousarray(block.X, dtype=np.float64)
+    X = block.X if sp.issparse(block.X) else np.ascontiguousarray(block.X, dtype=np.float64)
     s = np.asarray(X @ point.coef).ravel()
-    size = float(np.abs(s).max(initial=0.0))
-    groups, growth = _growth(problem, point.thresholds, s, size)
     rows = frame.rows(X)
-    per_sample, near = np.empty((2, m)), np.empty((2, m * slots), dtype=np.int64)
-    cross = np.zeros((2, m if sparse else 0, slots))  # classes may have fewer slots than these
-    charge, rise, n_near = _block_loops.survey_rows(
-        rows.X[:0].toarray() if sparse else rows.X, np.zeros(rows.n_features) if rows.mean is None else rows.mean,
-        (frame.spread or 1.0, frame.longest), block.codes, block.weights, s, growth, first, bundles, groups,
-        problem.charge.code, problem.cost, window.width, not window.fetch, frame_digits(frame, point, size), lines,
-        per_sample, cross, near, sums["per_group"], group_rows,
-    )  # fmt: skip
-    sums["charge"] += charge
-    sums["rise"] += rise
-    sums["n_near"] += n_near
+    charge = charge_thresholds if frame.pays_everywhere else charge_slacks
+    digits = frame_digits(frame, point, float(np.abs(s).max(initial=0.0)))
+    found = charge(frame, rows, block, s, point.thresholds, window, digits, lines, sums["per_group"], group_rows)
+    sums["charge"] += found.charge
+    sums["rise"] += found.rise
+    sums["n_near"] += found.near.shape[1]
     sums["range"].append((float(s.min()), float(s.max())))
-    sums["pull"] += rows.adjoint(per_sample[0])
-    if sparse:
-        _add_group_rows(rows.X, block.codes, frame, cross, lines, group_rows)
+    sums["pull"] += rows.adjoint(found.per_sample[0])
     if H is not None:
-        H += rows.gram(per_sample[1])
-    if window.fetch and window.model and n_near:
-        sample, bundle = near[:, :n_near]
+        H += rows.gram(found.per_sample[1])
+    if window.fetch and window.model and found.near.size:
+        sample, bundle = found.near
         named, number = frame.bundle_order[bundle].astype(np.int32), (low + sample).astype(np.int32)
         sums["near"].append(Near(named, X[sample], problem.cost * block.weights[sample], number))
-
-
-def _growth(problem: IntervalProblem, theta: Floats, s: Floats, size: float) -> tuple[Floats, Floats]:
-    """(sign, offset, exp(offset)) of the groups, and exp(s) where a logistic charge can be had from these products."""
-    from hullrank.problem._block_loops import STEEP
-
-    offsets = problem.offsets(theta)
-    if problem.charge is not Charge.LOGISTIC or not size + np.abs(offsets).max(initial=0.0) < STEEP / 2:
-        return np.stack([problem.sign, offsets, offsets]), np.empty(0)
-    return np.stack([problem.sign, offsets, np.exp(offsets)]), np.exp(s)
-
-
-def _add_group_rows(
-    X: Any, codes: NDArray[np.intp], frame: Frame, cross: Floats, lines: NDArray[np.int64], sums: Floats
-) -> None:
-    """Sums of sparse rows by the group that pays for their slack."""
-    first, bundles, _ = frame.bundles_by_class
-    for k, line in enumerate(lines):
-        sample, slot = np.nonzero(cross[line])
-        value = cross[line, sample, slot]
-        group = np.where(value > 0, *bundles[first[codes[sample]] + slot].T)
-        members = sp.coo_array((np.abs(value), (group, sample)), shape=(sums.shape[1], X.shape[0]))
-        sums[k] += (members.tocsr() @ X).toarray()

@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
 ENOUGH = 500_000  # numbers from which mean and scale are measured
 FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyond which rows are centred in a copy
+ENOUGH_LEFT = 0.01  # share of a sum that a difference must be to lose no more than two digits
+FEW_COLUMNS = 40  # up to which BLAS multiplies two matrices in place faster than one by itself
+SMALL_PRODUCT = 1_000_000  # multiplications up to which OpenBLAS multiplies matrices in place
 BLOCK = 32768  # numbers in a block of rows that stays in cache
 
 
@@ -132,22 +135,26 @@ class ArrayRows:
         if sp.issparse(self.X):
             return np.asarray((self.X.T @ self.X.multiply(d[:, None]).tocsr()).todense()) / self.scale**2
         n = self.n_features
-        root = np.sqrt(d)
         step = max(256, BLOCK // max(n, 1))
-        if len(root) <= step and self.pick is None and self.mean is None and self.scale == 1.0:
-            Y = self.X[:] * root[:, None]
+        if len(d) <= step and self.pick is None and self.mean is None and self.scale == 1.0:
+            Y = self.X[:] * np.sqrt(d)[:, None]
             return Y.T @ Y
         H = np.zeros((n, n))
         mean, late = self.mean, self.mean
         if mean is not None and self.pick is None and np.abs(mean).max(initial=0.0) < self.spread:
             mean = None  # rows about 0 lose no digits where the mean is taken out of their sum
-        for low in range(0, len(root), step):
-            Y, r = self.X[low : low + step], root[low : low + step]
+        few = n <= FEW_COLUMNS
+        factor, step = (d, min(step, SMALL_PRODUCT // max(n, 1) ** 2)) if few else (np.sqrt(d), step)
+        for low in range(0, len(d), step):
+            Y, f = self.X[low : low + step], factor[low : low + step]
             if self.pick is not None:
-                hot = np.flatnonzero(r)
-                Y, r = Y[hot], r[hot]
-            Y = (Y if mean is None else Y - mean) * r[:, None]
-            H += Y.T @ Y
+                hot = np.flatnonzero(f)
+                Y, f = Y[hot], f[hot]
+            Y = Y if mean is None else Y - mean
+            Z = Y * f[:, None]
+            H += Z.T @ (Y if few else Z)
+        if few:
+            H = 0.5 * (H + H.T)
         if mean is None and late is not None:
             outer = np.outer(self.X.T @ d, late)
             H += float(d.sum()) * np.outer(late, late) - outer - outer.T
@@ -199,17 +206,17 @@ class ArrayRows:
 
     def contrast(self, coef: Floats) -> Floats:
         """Sum of coef_i x_i for coefficients whose sum is 0 but for rounding, which the mean of the rows multiplies."""
-        return self.adjoint(coef) - coef.sum() * self._centre
+        return self.adjoint(coef) - coef.sum() * self.centre
 
     @cached_property
-    def _centre(self) -> Floats:
+    def centre(self) -> Floats:
+        """The mean of the rows."""
         return np.asarray(self.adjoint(np.full(self.n_rows, 1.0 / max(self.n_rows, 1)))).ravel()
 
     @cached_property
     def longest(self) -> float:
-        """Largest distance of a row of X from their mean."""
-        X, m = self.X, self.X.shape[0]
-        centre = np.asarray(np.ones(m) @ X).ravel() / m
+        """Largest distance of a row of X from their mean; of rows that are X as it stands."""
+        X, centre = self.X, self.centre
         if sp.issparse(X):
             squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
         else:
@@ -297,18 +304,32 @@ class GroupSums:
 
 
 def mean_square(X: Any, weights: Floats) -> float:
-    """Mean squared distance of the rows of X from their mean, each by its weight; 0 where that is but rounding."""
+    """Mean squared distance of the rows of X from their mean, each by its weight; 0 where that is but rounding.
+
+    It is the mean square less that of the mean or, where this difference loses digits, measured from the mean.
+    """
     shares = weights / weights.sum()
-    mean = np.asarray(shares @ X).ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         if sp.issparse(X):
+            mean = np.asarray(shares @ X).ravel()
             squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
             total = float(shares @ squares)
             return beyond_rounding(total - float(mean @ mean), total)
-        square, step = 0.0, max(256, BLOCK // max(X.shape[1], 1))
-        for low in range(0, len(shares), step):
-            apart = X[low : low + step] - mean
-            square += float(shares[low : low + step] @ np.einsum("ij,ij->i", apart, apart))
+        step = max(256, BLOCK // max(X.shape[1], 1))
+        parts = [slice(low, low + step) for low in range(0, len(shares), step)]
+        mean, squares = np.zeros((2, X.shape[1]))
+        for part in parts:
+            Y = X[part]
+            mean += shares[part] @ Y
+            squares += shares[part] @ (Y * Y)
+        total = float(squares.sum())
+        square = total - float(mean @ mean)
+        if square > ENOUGH_LEFT * total:
+            return square
+        square = 0.0
+        for part in parts:
+            apart = X[part] - mean
+            square += float(shares[part] @ np.einsum("ij,ij->i", apart, apart))
         return beyond_rounding(square, EPSILON * float(mean @ mean))
 
 
