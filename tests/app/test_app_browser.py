@@ -135,6 +135,18 @@ def test_from_a_dropped_table_to_files_on_disk(page, tmp_path):
     assert css(page, "#summary")[0].text != before
 
 
+def test_what_is_said_of_a_table_is_said_once(page, tmp_path):
+    table = tmp_path / "german.csv"
+    table.write_text("size;grade\n" + "".join(f"{i},5;{i // 10}\n" for i in range(30)))
+    choose(page, table)
+    wait_for(lambda: "german.csv: 30 rows, 2 columns" in css(page, "#table-said")[0].text)
+    click(page, "#fit")
+    wait_for(lambda: css(page, "#ranked table"))
+    told = [line.text for line in css(page, "#fit-live .notes li")]
+    assert told.count("german.csv is read as separated by semicolons, with a decimal comma") == 1
+    assert len(set(told)) == len(told)
+
+
 def test_grades_are_dragged(page):
     from selenium.webdriver.common.action_chains import ActionChains
 
