@@ -247,3 +247,31 @@ def test_heavy_tails_leave_few_rows_to_be_solved(tails):
         assert solution.status is Status.CONVERGED
         assert blocks.passes <= 6
         assert solution.evidence.near.layout.n_slacks < 0.5 * len(y)  # of about two a row
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize(
+    "model", [FixedMarginClassifier(loss="hinge"), ConvexHullRanker("full", slack="edge", loss="hinge")]
+)
+def test_rows_that_are_almost_separable_leave_few_to_be_solved(model, noise):
+    """Where hardly a row pays, a smoothed hinge leads astray: its window is then fetched, and not a far wider one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 10))
+    y = np.digitize(X @ rng.normal(size=10) / 3 + noise * rng.normal(size=40_000), [-1.0, 0.0, 1.0])
+    blocks = model.state(X, y).in_blocks(5000)
+    solution = solve_in_blocks(blocks, Options(tol=1e-6))
+    assert solution.status is Status.CONVERGED
+    assert solution.evidence.near.layout.n_slacks < 0.5 * len(y)  # of three to six a row
+    assert blocks.passes <= 6
+
+
+def test_many_classes_leave_few_rows_to_be_solved():
+    """Of the slacks at 29 thresholds most are near some kink at first; Newton steps narrow the window before any is
+    fetched."""
+    X, y = draw(30_000, 5, 30, seed=8)
+    for loss in ("hinge", "squared_hinge"):
+        blocks = FixedMarginClassifier(0.1, loss=loss).state(X, y).in_blocks(4000)
+        solution = solve_in_blocks(blocks, Options(tol=1e-6, verbose=1))
+        assert solution.status is Status.CONVERGED
+        near = solution.evidence.near
+        assert near is None or near.layout.n_slacks <= 0.25 * len(y)

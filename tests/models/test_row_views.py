@@ -22,6 +22,8 @@ from hullrank import (
 )
 from hullrank.data import RowView, row_view
 from hullrank.exceptions import HullrankError
+from hullrank.models import _kernel as kernel_estimators
+from hullrank.problem import gram, kernel_rows
 from hullrank.reports.certifying import certify
 
 MODELS = {
@@ -153,6 +155,15 @@ def test_many_rows_are_not_copied(model, form):
     assert peak <= least + 0.25 * X.nbytes
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.slow
+def test_slacks_at_many_thresholds_take_no_row_each(loss):
+    X, y = graded(100_000, n=30, K=50, noise=100.0)
+    model = FixedMarginClassifier(loss=loss, thresholds="all").fit(X[:12_000], y[:12_000])  # compiles
+    assert peak_of(lambda: model.fit(X, y)) <= 1.5 * X.nbytes
+    assert model.certificate_.status == "converged"
+
+
 def peak_of(work):
     """The most memory that the work held at a time, in bytes."""
     tracemalloc.start()
@@ -168,6 +179,74 @@ def test_many_scores_of_float32_are_those_of_float64():
     half = X.astype(np.float32)
     np.testing.assert_allclose(model.score_samples(half), X @ model.coef_, rtol=1e-12, atol=1e-12)
     assert peak_of(lambda: model.score_samples(half)) <= 0.3 * X.nbytes
+
+
+KERNEL_MODELS = {
+    "hinge": lambda **k: FixedMarginClassifier(1.0, loss="hinge", thresholds="immediate", tol=1e-5, **k),
+    "squared": lambda **k: ConvexHullRanker(C=1.0, tol=1e-5, **k),
+    "nu": lambda **k: NuMarginClassifier(tol=1e-5, **k),
+    "pairs": lambda **k: SwappedPairsRanker(C=3.0, loss="squared_hinge", tol=1e-5, **k),
+    "Nystroem": lambda **k: FixedMarginClassifier(1.0, approximation=40, tol=1e-5, **k),
+}
+
+
+@pytest.mark.parametrize("kernel", [{"kernel": "rbf"}, {"kernel": "poly", "degree": 2, "coef0": 1.0}])
+@pytest.mark.parametrize("name", KERNEL_MODELS)
+def test_kernels_of_float32_rows_are_those_of_float64(views, monkeypatch, name, kernel):
+    """Rows stay in float32, and the certificate is that of their values, which float64 knows exactly."""
+    for module in (kernel_estimators, gram):
+        monkeypatch.setattr(module, "LARGE", 0)
+    monkeypatch.setattr(kernel_rows, "TILE", 64)
+    X, y = graded(230, n=4)
+    half = X.astype(np.float32)
+    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], 230)
+    given_rows = KERNEL_MODELS[name](**kernel).fit(half, y, sample_weight=weights)
+    exact = KERNEL_MODELS[name](**kernel).fit(X, y, sample_weight=weights)
+    assert given_rows.certificate_.status == exact.certificate_.status != "precision"
+    assert given_rows.certificate_.primal == pytest.approx(exact.certificate_.primal, rel=3e-5)
+    assert given_rows.certificate_.dual <= exact.certificate_.primal * (1 + 1e-12)
+    scores = given_rows.score_samples(half)
+    np.testing.assert_allclose(scores, given_rows.score_samples(X), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(scores, exact.score_samples(X), atol=0.02 * np.ptp(scores))
+    assert not certify(given_rows, half, y, sample_weight=weights, tol=1e-5).reason
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+def test_kernel_values_of_a_view_are_those_of_its_rows(monkeypatch, kernel):
+    monkeypatch.setattr(kernel_rows, "TILE", 16)
+    rng = np.random.default_rng(0)
+    base = rng.standard_normal((150, 5)).astype(np.float32) + np.float32(3.0)
+    kept = rng.permutation(150)[:101]
+    viewed = gram.Gram(RowView(base, kept), kernel, 0.2, 3, 0.5)
+    plain = gram.Gram(base[kept].astype(np.float64), kernel, 0.2, 3, 0.5)
+    some, coef = rng.permutation(101)[:40], rng.standard_normal(101)
+    np.testing.assert_array_equal(viewed.hashes(), plain.hashes())
+    for view, rows in ((viewed, plain), (viewed.take(some), plain.take(some))):
+        K = rows.whole()
+        np.testing.assert_allclose(view.whole(), K, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(view.diagonal(), K.diagonal(), rtol=1e-12)
+        np.testing.assert_allclose(view.times(coef[: len(K)]), K @ coef[: len(K)], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(
+            view.times(coef[: len(K)], some[:9] % len(K)), (K @ coef[: len(K)])[some[:9] % len(K)]
+        )
+        out, rough = np.empty((7, 7)), np.empty((len(K), len(K)), dtype=np.float32)
+        view.square(np.arange(3, 10), out)
+        np.testing.assert_allclose(out, K[3:10, 3:10], rtol=1e-12, atol=1e-12)
+        view.blocks(np.float32).fill(None, rough)
+        np.testing.assert_allclose(rough, K, rtol=1e-5, atol=1e-5 * np.abs(K).max())
+        view.blocks(np.float32).fill(np.array([5, 2]), rough[:2])
+        np.testing.assert_allclose(rough[:2], K[[5, 2]], rtol=1e-5, atol=1e-5 * np.abs(K).max())
+
+
+@pytest.mark.slow
+def test_a_kernel_holds_float32_rows_once():
+    """Beside the rows that it caches, a fit holds the factor of its float32 products and the support vectors."""
+    X, y = graded(5000, n=500, noise=30.0)
+    half = X.astype(np.float32)
+    model = FixedMarginClassifier(0.1, loss="hinge", kernel="rbf", cache_size=10, tol=1e-3)
+    model.fit(half[:500], y[:500])  # compiles
+    assert peak_of(lambda: model.fit(half, y)) <= 6 * half.nbytes + 30e6
+    assert peak_of(lambda: model.fit(X, y)) > 10 * half.nbytes + 30e6
 
 
 def test_columns_too_large_for_float32_squares_are_fine_and_infinite_entries_are_not(views):

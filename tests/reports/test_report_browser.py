@@ -87,6 +87,23 @@ def test_long_names_that_look_alike_are_numbered(browser, tmp_path):
     assert [name.split(" ")[0] for name in names] == ["1.", "2.", "3."]
 
 
+def test_what_a_dot_says_is_in_sight_in_a_low_window(page):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    size = page.get_window_size()
+    try:
+        page.set_window_size(1000, 600)
+        page.refresh()
+        dot = css(page, ".point")[0]
+        page.execute_script("arguments[0].scrollIntoView({block: 'end'})", dot)
+        ActionChains(page).move_to_element(dot).perform()
+        assert css(page, "#detail")[0].text.startswith("Row 1: ")
+        end = page.execute_script("return document.getElementById('detail').getBoundingClientRect().bottom")
+        assert 0 < end <= page.execute_script("return innerHeight") + 1
+    finally:
+        page.set_window_size(size["width"], size["height"])
+
+
 def test_hovering_names_the_row(page, model):
     from selenium.webdriver.common.action_chains import ActionChains
 

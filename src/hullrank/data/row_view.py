@@ -48,6 +48,10 @@ class RowView:
             return RowView(self.base[:, columns], self.kept)
         return np.ascontiguousarray(self.base[key if self.kept is None else self.kept[key]], dtype=np.float64)
 
+    def of(self, rows: Any) -> "RowView":
+        """Some rows as a view of their own."""
+        return RowView(self.base, np.arange(len(self))[rows] if self.kept is None else self.kept[rows])
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.asarray(self[:], dtype=dtype)
 

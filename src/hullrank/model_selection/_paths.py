@@ -5,6 +5,7 @@ from typing import Any
 
 from hullrank.problem.certificate import Status
 from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.statement import Solution
 from hullrank.solvers import kernel_path, price_path
 from hullrank.solvers.base import Options
@@ -13,9 +14,9 @@ from hullrank.solvers.base import Options
 class Path:
     """A model, the statement of its training rows, and where the last fit ended.
 
-    Linear models with a smooth or squared charge take Newton steps on rows that are scaled once. They, and class-based
-    models with a kernel, are not graded: each has the gap that its solver measured, and only the best point of a grid
-    is fitted, and certified, as a whole.
+    Class-based linear models with a smooth or squared charge take Newton steps on rows that are scaled once. They,
+    models over pairs, and class-based models with a kernel are not graded: each has the gap that its solver measured,
+    and only the best point of a grid is fitted, and certified, as a whole.
     """
 
     def __init__(self, model: Any, statement: Any, *, needs_labels: bool) -> None:
@@ -30,10 +31,20 @@ class Path:
         statement = self.model._restate(self.statement)
         if self._learn_by_newton(statement):
             return
-        if isinstance(statement, IntervalStatement) and statement.space is not None:
+        if isinstance(statement, PairStatement):
+            self._start = self._learn_pairs(statement, began)
+        elif isinstance(statement, IntervalStatement) and statement.space is not None:
             self._start = self._learn_with_kernel(statement, began)
         else:
             self._start = self.model._learn(statement, began, self._start)
+
+    def _learn_pairs(self, statement: PairStatement, began: float) -> Any:
+        """With a kernel the search takes longer from the solution for another C than from zero."""
+        solution = self.model._solve(statement, self._start)
+        self.model._store(statement, solution)
+        if solution.status is not Status.CONVERGED:
+            self.model._grade(statement, solution, began)  # which says so
+        return solution.start if statement.space is None else None
 
     def _learn_with_kernel(self, statement: IntervalStatement, began: float) -> Any:
         solution = self._kernel_steps(statement)

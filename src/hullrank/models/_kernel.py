@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.data import Samples, check_rows, rows_of
+from hullrank.data import RowView, Samples, check_rows, rows_of
 from hullrank.exceptions import HullrankError
 from hullrank.models._constraints import signs_of_features
-from hullrank.problem.gram import Gram, check_gram
+from hullrank.problem.gram import LARGE, Gram, check_gram
 from hullrank.problem.kernel_factor import basis_size, factor_kernel
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.kernels import kernel_matrix, resolve_gamma
@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Ranks = tuple[NDArray[Any], NDArray[np.integer] | None]  # targets, and queries or None
 
 _FEW = 30  # dimensions up to which the range of nu and C takes account of a kernel's space
+_OF_PRODUCTS = ("rbf", "poly", "sigmoid")  # kernels whose values are made of products of rows
 _STRICT = ("rbf", "laplacian")  # kernels that are strictly positive definite
 _BLOCK = 4_000_000  # kernel values held at a time while predicting (32 MB)
 
@@ -48,8 +49,8 @@ class KernelMixin:
         return bool(self.kernel != "linear" or self.approximation is not None or self._coefficient_norm)
 
     @property
-    def _is_linear(self) -> bool:
-        return hasattr(self, "coef_")
+    def _reads_pieces(self) -> bool:
+        return hasattr(self, "coef_") or self.kernel != "precomputed"
 
     @property
     def _coefficient_norm(self) -> bool:
@@ -73,11 +74,17 @@ class KernelMixin:
         """The kept samples; of a precomputed kernel both rows and columns, of many linear ones a view."""
         if not self._has_kernel:
             return rows_of(X, kept)
+        if isinstance(X, RowView):
+            return X.of(kept)
         return X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
 
     def _check_features(self, X: Any, reset: bool) -> Any:
-        """Checked rows; those of a linear score stay where they are in memory."""
-        X = check_rows(self, X, reset=reset, sparse=self.kernel != "precomputed", copied=self._has_kernel)
+        """Checked rows; those of a linear score, and many in float32 for a kernel, stay where they are in memory."""
+        of_products = isinstance(self.kernel, str) and self.kernel in _OF_PRODUCTS and self.gamma != "ard"
+        copied = self._has_kernel and (not of_products or self._coefficient_norm)
+        X = check_rows(self, X, reset=reset, sparse=self.kernel != "precomputed", copied=copied)
+        if self._has_kernel and not sp.issparse(X) and not (isinstance(X, RowView) and X.size > LARGE):
+            X = np.ascontiguousarray(X)
         return self._check_gram(X)
 
     def _space(
@@ -142,7 +149,7 @@ class KernelMixin:
         if space is None:
             return samples
         if self.kernel in _STRICT and space.rank is None:
-            X: Any = samples.X.toarray() if sp.issparse(samples.X) else samples.X
+            X: Any = samples.X.toarray() if sp.issparse(samples.X) else np.asarray(samples.X)
             row = np.unique(X, axis=0, return_inverse=True)[1].ravel()
             if len(row) == row.max() + 1:
                 return None
@@ -169,11 +176,11 @@ class KernelMixin:
         if self.kernel == "precomputed":
             return np.asarray(X[:, self.support_] @ coef).ravel()
         one, columns = (1.0, self.gamma_) if isinstance(self.gamma_, np.ndarray) else (self.gamma_, None)
-        X, vectors = scale_columns(X, columns), scale_columns(self.support_vectors_, columns)
+        vectors = scale_columns(self.support_vectors_, columns)
         scores = np.zeros(X.shape[0])
         step = max(1, _BLOCK // max(1, len(coef)))
         for start in range(0, len(scores) if len(coef) else 0, step):
-            part = X[start : start + step]
+            part = scale_columns(X[start : start + step], columns)
             values = kernel_matrix(part, vectors, self.kernel, gamma=one, degree=self.degree, coef0=self.coef0)
             scores[start : start + step] = values @ coef
         return scores

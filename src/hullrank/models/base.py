@@ -116,11 +116,11 @@ class ScoreLineEstimator(BaseEstimator):
         scores : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self._scores(check_rows(self, X, copied=not self._is_linear))
+        return self._scores(check_rows(self, X, copied=not self._reads_pieces))
 
     @property
-    def _is_linear(self) -> bool:
-        """Whether scores are products with ``coef_`` and nothing else, for which X may lie in memory as it likes."""
+    def _reads_pieces(self) -> bool:
+        """Whether scores come from some rows at a time, for which X may lie in memory as it likes."""
         return False
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
@@ -156,7 +156,7 @@ class ScoreLineEstimator(BaseEstimator):
         values = tuple(getattr(self, name) for name in self._get_param_names())
         kinds = tuple(map(type, values))
         if _PLAIN.issuperset(kinds):
-            _check_plain(type(self), values, kinds)
+            _check_plain(type(self), values, kinds)  # type: ignore[arg-type]
         else:
             super()._validate_params()
 

@@ -179,9 +179,7 @@ class NuMarginClassifier(DrivenMarginClassifier):
         nu, direction = self._chosen_nu(unit, samples, space)
         return replace(unit, linear=nu * unit.linear, cost=1 / row_weight(unit, samples), direction=direction)
 
-    def _chosen_nu(
-        self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None
-    ) -> tuple[float, Direction]:
+    def _chosen_nu(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, Direction]:
         self._check_fraction("nu")
         if hasattr(self, "nu_"):
             return self.nu_, None

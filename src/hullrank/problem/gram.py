@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from hullrank.data import RowView, pieces
 from hullrank.exceptions import KernelError
+from hullrank.problem.kernel_rows import TILE
 from hullrank.problem.kernels import (
     BLOCK_BYTES,
     Array,
@@ -21,7 +23,7 @@ from hullrank.problem.kernels import (
     rows_of,
 )
 
-_LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
+LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
 _TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
 _LEAST_BLOCKS = 4  # of rows, when half of a symmetric matrix is computed
 
@@ -48,7 +50,7 @@ class Gram:
     @property
     def is_large(self) -> bool:
         """Whether copies of X matter beside the rows of the matrix that a solver keeps."""
-        return bool(np.prod(self.X.shape, dtype=np.float64) > _LARGE)
+        return isinstance(self.X, RowView) or bool(np.prod(self.X.shape, dtype=np.float64) > LARGE)
 
     @property
     def values(self) -> Array | None:
@@ -83,7 +85,8 @@ class Gram:
         if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
             part = replace(self, **changes)
         elif self.values is None:
-            part = replace(self, X=rows_of(self.X, rows), **changes)
+            X = self.X.of(rows) if isinstance(self.X, RowView) else rows_of(self.X, rows)
+            part = replace(self, X=X, **changes)
         else:
             values = self.values.take(rows, axis=0).take(rows, axis=1)
             given = self.kernel == "precomputed"
@@ -99,14 +102,12 @@ class Gram:
         m, n = X.shape
         odd: Array = np.random.default_rng(0).integers(2**63, size=n, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
         if sparse.issparse(X):
-            values, columns, starts = X.data, X.indices, X.indptr[:-1]
-        else:
-            values, columns, starts = X.ravel(), np.tile(np.arange(n), m), np.arange(m) * n
-        bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)  # + 0.0: a zero has no sign
-        mixed = np.append((bits ^ (bits >> np.uint64(29))) * odd[columns], np.uint64(0))
-        sums = np.add.reduceat(mixed, starts)
-        if sparse.issparse(X):
+            sums = np.add.reduceat(np.append(_mixed(X.data, odd[X.indices]), np.uint64(0)), X.indptr[:-1])
             sums[np.diff(X.indptr) == 0] = 0
+        else:
+            sums = np.empty(m, dtype=np.uint64)
+            for part in pieces(m, n):
+                sums[part] = _mixed(X[part], odd).sum(axis=1, dtype=np.uint64)
         return np.asarray((sums ^ (sums >> np.uint64(32))) * odd[0], dtype=np.uint64)
 
     def divided(self, by: float) -> "Gram":
@@ -137,6 +138,10 @@ class Gram:
         values = self.values
         if values is not None and values.dtype == np.float64 and 2 * np.count_nonzero(coef) > len(coef):
             return np.asarray(coef @ (values if rows is None else values[:, rows]))
+        if isinstance(self.X, RowView) and values is None:
+            columns = np.arange(len(self)) if rows is None else rows
+            tiles = [columns[low : low + TILE] for low in range(0, len(columns), TILE)]
+            return np.concatenate([np.empty(0), *(self._columns_times(coef, tile) for tile in tiles)])
         if rows is not None or not self._is_symmetric:
             return self._columns_times(coef, rows)
         used, idle = np.flatnonzero(coef), np.flatnonzero(coef == 0)
@@ -177,6 +182,12 @@ class Gram:
             blocks.fill(taken, buffer[: len(taken)])
             product += coef[taken] @ buffer[: len(taken)]
         return product
+
+
+def _mixed(values: Array, odd: Array) -> Array:
+    """The bits of float64 numbers, mixed and multiplied by odd numbers."""
+    bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)  # + 0.0: a zero has no sign
+    return np.asarray((bits ^ (bits >> np.uint64(29))) * odd)
 
 
 def check_gram(gram: Any, n_samples: int | None = None) -> Array:

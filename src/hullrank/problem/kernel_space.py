@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data import RowView, pieces
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import Penalty
@@ -145,6 +146,8 @@ class KernelSpace:
         X = self.gram.X
         if sp.issparse(X):
             return bool((X.max(axis=0) - X.min(axis=0)).count_nonzero() == 0)
+        if isinstance(X, RowView):
+            return all(bool((X[:1] == X[part]).all()) for part in pieces(*X.shape))
         return bool((X[:1, : 1 if self.gram.kernel == "precomputed" else None] == X).all())
 
     @cached_property

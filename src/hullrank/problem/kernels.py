@@ -13,12 +13,15 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 from sklearn.utils.extmath import safe_sparse_dot
 
+from hullrank.data import RowView, pieces
 from hullrank.exceptions import KernelError
+from hullrank.problem.kernel_rows import MadeColumns, MadeRows, TurnedColumns
 
 Array = NDArray[Any]
 Kernel = str | Callable[[Any, Any], ArrayLike]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 BLOCK_BYTES = 1 << 21
+_MADE = 8  # times as large a block where columns are made for it
 _ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a mean, by which entries that are all equal seem to differ
 _WIDE = 1e4  # exponent of rbf over twice the largest distance from the mean beyond which values come from differences
 
@@ -92,6 +95,8 @@ class KernelBlocks:
         self.shape = X.shape[0], (X.shape[1] if kernel == "precomputed" else Y.shape[0])
         factors = None if kernel == "laplacian" else _factors(X, Y, kernel, gamma, self.dtype)
         self.by_distance = factors is None
+        if factors is None and isinstance(X, RowView):
+            X = Y = np.asarray(X)
         self._left, self._right = (X, Y) if factors is None else factors
 
     @classmethod
@@ -115,13 +120,19 @@ class KernelBlocks:
 
     def take(self, samples: Array, *, compiled: bool) -> "KernelBlocks":
         """Values between some samples, of blocks whose two sides are the same samples."""
-        part = self.against(samples)
-        return part._with(shape=(len(samples), len(samples)), _left=rows_of(self._left, samples), compiled=compiled)
+        shape = len(samples), len(samples)
+        if isinstance(self._left, MadeRows):
+            rows = self._left.of(samples)
+            return self._with(shape=shape, _left=rows, _right=MadeColumns(rows), compiled=compiled)
+        return self.against(samples)._with(shape=shape, _left=rows_of(self._left, samples), compiled=compiled)
 
     def in_float32(self) -> "KernelBlocks":
         """The same values, in float32."""
         rough = self._with(dtype=np.dtype(np.float32))
-        if self._products:
+        if isinstance(self._right, MadeColumns):
+            rough._right = self._right.in_float32()
+            rough._left = TurnedColumns(rough._right, self._right.rows.half is not None)
+        elif self._products:
             rough._left, rough._right = self._left.astype(np.float32), self._right.astype(np.float32)
         return rough
 
@@ -145,7 +156,8 @@ class KernelBlocks:
 
         With ``only_exponents`` the last step is left out: the exponential of what is written is the kernel value.
         """
-        step = max(1, BLOCK_BYTES // (out.itemsize * max(1, self.shape[1])))
+        block = BLOCK_BYTES * (_MADE if isinstance(self._right, MadeColumns) else 1)
+        step = max(1, block // (out.itemsize * max(1, self.shape[1])))
         for start in range(0, len(out), step):
             end = start + step
             left = self._left[start:end] if rows is None else rows_of(self._left, rows[start:end])
@@ -176,6 +188,9 @@ def kernel_diagonal(
         return np.asarray(X).diagonal().astype(np.float64)
     if callable(kernel):
         return np.array([kernel_matrix(X[k : k + 1], None, kernel)[0, 0] for k in range(X.shape[0])])
+    if isinstance(X, RowView):
+        parts = (X[part] for part in pieces(*X.shape))
+        return np.concatenate([kernel_diagonal(Y, kernel, gamma=gamma, degree=degree, coef0=coef0) for Y in parts])
     X = X if kernel == "linear" else X * np.sqrt(gamma)
     with np.errstate(over="ignore"):
         squares = X.multiply(X) if sparse.issparse(X) else X * X
@@ -199,9 +214,11 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
     weight = weight / (weight.sum() * X.shape[1])
     mean = float((weight @ X).sum())
     if not sparse.issparse(X):
-        apart = X - mean
-        apart *= apart
-        variance = float((weight @ apart).sum())
+        variance = 0.0
+        for part in pieces(*X.shape) if isinstance(X, RowView) else [slice(None)]:
+            apart = X[part] - mean
+            apart *= apart
+            variance += float((weight[part] @ apart).sum())
     else:
         counts = np.diff(X.indptr)  # of the entries of every row that are not left out as zeros
         stored = float(np.repeat(weight, counts) @ (X.data - mean) ** 2)
@@ -219,6 +236,8 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
         return checked_values(X, None, "the precomputed kernel", dtype), None
     if callable(kernel):
         return X, Y
+    if isinstance(X, RowView):
+        return _made_factors(X, kernel, gamma)
     if kernel != "rbf":
         X, Y = (X, Y) if kernel == "linear" else (X * np.sqrt(gamma), Y * np.sqrt(gamma))
         return X.astype(dtype), Y.astype(dtype).T if sparse.issparse(Y) else np.ascontiguousarray(Y.T, dtype=dtype)
@@ -236,6 +255,17 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
     rows[:, :-2], rows[:, -2], rows[:, -1] = left.T, left_half, 1.0
     columns[:-2], columns[-2], columns[-1] = right, 1.0, right_half
     return rows, columns
+
+
+def _made_factors(X: RowView, kernel: Kernel, gamma: float) -> tuple[MadeRows, MadeColumns] | None:
+    """The same for many rows that are not held in float64, against themselves."""
+    if kernel != "rbf":
+        rows = MadeRows(X, 1.0 if kernel == "linear" else float(np.sqrt(gamma)))
+    else:
+        rows = MadeRows.about(X, np.full(len(X), 1.0 / len(X)) @ X, float(np.sqrt(2.0 * gamma)))
+        if rows.half is not None and not -4.0 * float(rows.half.min(initial=0.0)) <= _WIDE:
+            return None
+    return rows, MadeColumns(rows)
 
 
 def _scaled_columns(X: Array, centre: Array, root: float) -> tuple[Array, Array]:
@@ -275,7 +305,9 @@ def _measure(block: Array, left: Any, right: Any, kernel: str, gamma: float) -> 
 
 
 def _multiply(block: Array, left: Any, right: Any) -> None:
-    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+    if isinstance(right, MadeColumns):
+        right.multiply(left, block)
+    elif isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
         np.matmul(left, right, out=block)
     else:
         block[...] = safe_sparse_dot(left, right, dense_output=True)

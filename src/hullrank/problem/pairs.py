@@ -18,7 +18,6 @@ smooth charge needs none: its multipliers are alpha = C omega charge'(-d).
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -79,7 +78,7 @@ class PairProblem:
         noise = factor * ramp.noise * self.longest_row
         return PairCharge(factor / 2 * ramp.square, factor * ramp.coef, loose, noise, at)
 
-    @cached_property
+    @property
     def longest_row(self) -> float:
         """Largest distance of a row from their mean."""
         return self.rows.longest

@@ -88,7 +88,8 @@ def fetched(statement: BlockStatement, survey: Survey, units: Units) -> NearRows
         X = np.empty((len(order), parts[0].shape[1]), order="F")  # by column, so that weighing rows runs along memory
         place = np.argsort(order)
         ends = np.cumsum([len(part) for part in parts])
-        for part, end in zip(parts, ends, strict=True):
+        for end in ends:  # parts are let go one by one, so that rows are not held twice
+            part = parts.pop(0)
             X[place[end - len(part) : end]] = part
         if units.mean is not None:
             X -= units.mean

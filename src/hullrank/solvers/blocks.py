@@ -34,7 +34,7 @@ from hullrank.solvers.interior_point import Iterate
 
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
 MORE_CAUTION = 1.5  # by how much the first window is wider where a pass costs more than the rows in it,
-MOST_FETCHED = 1 / 8  # as long as it holds no larger share of all rows
+MOST_FETCHED = 1 / 8  # as long as it holds no larger share of all rows, which in memory no later one does either
 NARROWER = 8.0  # by how much a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
 NARROWER_DRIVEN = 2.0  # the same where a linear term drives thresholds apart, which only rows in the window can hold
@@ -86,7 +86,7 @@ class _Search:
         self.step = Step(statement, self.units, options)
         self.record = Record(statement, self.units, options.tol)
         self.failures = 0
-        self.last = (np.inf, 0)  # width of the window that the last step settled by, and how many slacks were in it
+        self.last = (np.inf, 0, True)  # window of the last step: its width, the slacks in it, and if they were fetched
 
     def run(self, first: _Round, most_rounds: int) -> Solution:
         """Rounds of surveying and solving from the first one on."""
@@ -193,7 +193,7 @@ class _Search:
 
     def _next(self, now: _Round, found: Survey) -> _Round:
         """Solve beside the sums of this pass; the next window is narrower."""
-        mu, self.last = min(now.width, 1.0), (now.width, found.n_near)
+        mu, self.last = min(now.width, 1.0), (now.width, found.n_near, found.window.fetch)
         try:
             iterate, self.record.pending = self.step(self.statement, now.iterate, found, self.options.tol, mu)
         except SingularSystemError:  # a threshold without a row near its kink: fetch them, or take in more
@@ -207,17 +207,22 @@ class _Search:
             narrower = NARROWER_DRIVEN
         elif not self.statement.cheap:  # fetch next as many rows as there is room for
             narrower = float(np.clip(found.n_near / self.statement.room, 2.0, NARROWER))
-        return _Round(iterate, now.width / narrower, found.n_near / narrower)
+        expected, most = found.n_near / narrower, MOST_FETCHED * self.statement.size.n_samples
+        if self.statement.cheap and expected > most:  # another Newton step costs less than so many rows
+            expected = np.inf
+        return _Round(iterate, now.width / narrower, expected)
 
     def _other(self, now: _Round, found: Survey) -> _Round:
         """From the best point once more: with a wider window if rows were settled, else a shorter step.
 
-        Where there is no room for the rows of a wider window, their kinks are smoothed over the last one.
+        A hinge that was smoothed, which leads astray where hardly a row pays, is fetched in the same window. Where
+        there is no room for the rows of a wider window, their kinks are smoothed over the last one.
         """
         best, statement = self.record.iterate, self.statement
-        if found.window.fetch and not statement.problem.charge.smooth:
-            wider = WIDER if self.failures + 1 < MOST_FAILURES else np.inf
-            width, n_near = self.last if found.n_near else (now.width, 0)
+        width, n_near, fetched = self.last if found.n_near else (now.width, 0, True)
+        charge = statement.problem.charge
+        if found.window.fetch and (charge is Charge.HINGE or (fetched and not charge.smooth)):
+            wider = (WIDER if fetched else 1.0) if self.failures + 1 < MOST_FAILURES else np.inf
             expected = min((n_near + 1) * wider, float(statement.size.n_samples * len(statement.problem.bundles)))
             if statement.cheap or statement.problem.has_rho or expected <= statement.room:
                 return _Round(best, width * wider, min(expected, statement.room))

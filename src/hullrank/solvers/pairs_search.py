@@ -112,7 +112,7 @@ class PairSearch:
     def first(cls, problem: PairProblem) -> "PairSearch":
         """A search at w = 0, or where it is cheap, after Newton's step from there, which needs no sum over scores."""
         n = problem.rows.n_features
-        if n > DENSE_COLUMNS or not isinstance(problem.pairs, AllPairs):
+        if _too_many_columns(n, problem.rows.n_rows) or not isinstance(problem.pairs, AllPairs):
             return cls(problem, np.zeros(n), WIDEST)
         gradient, H = problem.first_step(WIDEST)
         factor = _cholesky(np.eye(n) + H)
@@ -271,8 +271,7 @@ class PairSearch:
 
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
-        square = 2 * len(gradient) > len(self.point.scores)
-        if len(gradient) > (SQUARE_COLUMNS if square else DENSE_COLUMNS):
+        if _too_many_columns(len(gradient), len(self.point.scores)):
             return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
         if self.factor is None or (self.is_stale and not self._products_pay):
             self.factor, self.is_stale = _cholesky(self._hessian(width, slope)), False
@@ -323,6 +322,11 @@ class PairSearch:
             return v + slope * problem.rows.adjoint(problem.curve(at, width, problem.rows.scores(v)))
 
         return conjugate_gradients(product, -gradient, inverse, tol=RESIDUAL, max_iter=500)
+
+
+def _too_many_columns(n: int, m: int) -> bool:
+    """Whether directions come from conjugate gradients."""
+    return n > (SQUARE_COLUMNS if 2 * n > m else DENSE_COLUMNS)
 
 
 def _cholesky(H: Floats) -> Floats:

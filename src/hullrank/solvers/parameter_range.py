@@ -10,7 +10,7 @@ Both are linear programs. Their duals ask for a *direction* (w, theta) with line
 w = 0 in the first, so that the cost of any direction is an upper bound.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
