@@ -139,6 +139,8 @@ class AllPairs:
     @cached_property
     def _numbered_rank(self) -> Ints:
         """The ranks, counted through all queries."""
+        if len(self.n_ranks) == 1:
+            return self.rank
         return (np.cumsum(self.n_ranks) - self.n_ranks)[self.query] + self.rank
 
     def listed(self) -> ListedPairs:

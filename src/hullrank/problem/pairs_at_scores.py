@@ -44,6 +44,8 @@ class AtScores:
 
     def ramp(self, low: float, high: float) -> Ramp:
         """Sums over the ramp from ``low`` to ``high``."""
+        for margin in set(self.sums) - {low, high}:  # those of an earlier window, as they take much memory
+            del self.sums[margin], self.partners[margin]
         upper, coef = self._squared(high)
         reach = self.reach
         noise = (4 + len(coef) ** 0.5 / 4) * EPSILON * reach * upper.weight
@@ -60,10 +62,15 @@ class AtScores:
         """
         if margin not in self.sums:
             lower, higher = self._partner_sums(margin, self.centred)
-            self.partners[margin] = lower[0] + higher[0]
-            below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
-            coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
-            weight, total = float(self.weights @ lower[0]), float(below.sum())
+            weight = float(self.weights @ lower[0])
+            lower[1] += lower[0] * (margin - self.centred)
+            lower[1] *= self.weights
+            total = float(lower[1].sum())
+            higher[1] -= higher[0] * (margin + self.centred)
+            higher[1] *= self.weights
+            lower[0] += higher[0]  # in place, as these are most of the memory of a fit
+            lower[1] += higher[1]
+            self.partners[margin], coef = lower[0], np.negative(lower[1], out=lower[1])
             square = margin * total + float(self.centred @ coef)
             if square < 1e-6 * self.reach**2 * weight:
                 square = self._sum_of_squares(margin)
@@ -143,15 +150,11 @@ class AtScores:
         """Sums of a and a v over the lower partners of every sample, and over its higher partners, with d < margin."""
         from hullrank.problem._pair_loops import partner_sums
 
-        values = np.empty((2, len(v)))
-        values[0] = self.weights
-        np.multiply(self.weights, v, out=values[1])
-        lower, higher = np.empty_like(values), np.empty_like(values)
+        lower, higher = np.empty((2, len(v))), np.empty((2, len(v)))
         counters = np.empty((self.pairs.most_ranks, 2))
-        shifted = self.scores + margin
-        sorted_pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, values, counters
-        partner_sums(1, self.scores, shifted, *sorted_pairs, higher)
-        partner_sums(-1, shifted, self.scores, *sorted_pairs, lower)
+        pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights, v, counters
+        partner_sums(1, self.scores, margin, *pairs, higher)
+        partner_sums(-1, self.scores, margin, *pairs, lower)
         return lower, higher
 
     def _unsorted(self, values: Floats) -> Floats:
