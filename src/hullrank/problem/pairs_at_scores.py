@@ -11,6 +11,8 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.logistic_pairs import LogisticPairs
 from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
 
+MANY_ROWS = 100_000  # beyond, sums by sample are dropped where other ones are asked for: they are most of the memory
+
 
 class AtScores:
     """All pairs at given scores, in arrays sorted by query and score (see ``_pair_loops``)."""
@@ -38,6 +40,9 @@ class AtScores:
 
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
         """Sum of omega max(0, margin - d), and its subgradient in the scores."""
+        if len(self.scores) > MANY_ROWS:
+            self.sums.clear()
+            self.partners.clear()
         lower, higher = self._partner_sums(margin, self.centred)
         slack = lower[1] + lower[0] * (margin - self.centred)
         return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
