@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from hullrank.problem.intervals import fixed_margin_problem, hull_problem
-from hullrank.solvers._quadratic_minimum import complementary, active_set_minimum
+from hullrank.solvers._quadratic_minimum import active_set_minimum, complementary
 from hullrank.solvers.interior_point import Iterate, Settled
 
 PROBLEMS = {
