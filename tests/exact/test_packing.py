@@ -29,13 +29,16 @@ def packed(n, d, seed, kind="continuous", weight=None):
 
 @pytest.mark.parametrize(
     ("d", "kind", "weight"),
-    [
-        (2, "continuous", None),
-        (3, "continuous", (1.0, 2.0, 5.0)),
-        (5, "continuous", (0.3, 1.7)),
-        (3, "levels", None),
-        (5, "one-hot", None),
-    ],
+    slow_after(
+        2,
+        [
+            (3, "continuous", (1.0, 2.0, 5.0)),
+            (5, "one-hot", None),
+            (2, "continuous", None),
+            (5, "continuous", (0.3, 1.7)),
+            (3, "levels", None),
+        ],
+    ),
 )
 def test_no_direction_wins_a_whole_set_and_sets_share_no_more_than_the_weights(d, kind, weight):
     *_, arrangement, packing = packed(60, d, 0, kind, weight)
