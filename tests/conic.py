@@ -34,29 +34,30 @@ def hull(
     members = {c: np.flatnonzero(codes == c) for c in np.unique(codes)}
     if loss == "logistic":
         return _logistic_hull(s, members, edges, C * weights, penalty, slack)
+    e_hi, k_hi = _rows_of_edges(members, [hi for _, hi in edges])
+    e_lo, k_lo = _rows_of_edges(members, [lo for lo, _ in edges])
     if slack == "edge":
-        total, constraints = penalty, []
-        for lo, hi in edges:
-            t = cp.Variable()
-            for sign, c in ((1, hi), (-1, lo)):
-                y = cp.Variable(len(members[c]), nonneg=True)
-                constraints.append(sign * (s[members[c]] - t) + y >= 0.5)
-                total = total + charge(y, members[c])
-        return _minimum(total, constraints)
-    y = cp.Variable(m, nonneg=True)
-    constraints, lower, upper = [], {}, {}
-    for lo, hi in edges:
-        gamma, gamma_hat = cp.Variable(), cp.Variable()
-        constraints += [
-            gamma + s[members[hi]] + y[members[hi]] >= 0,
-            gamma_hat - s[members[lo]] + y[members[lo]] >= 0,
-            gamma + gamma_hat <= -1,
-        ]
-        lower.setdefault(hi, []).append(-gamma)
-        upper.setdefault(lo, []).append(gamma_hat)
-    if intervals == "proper":
-        constraints += [a <= b for c in lower.keys() & upper.keys() for a in lower[c] for b in upper[c]]
+        t = cp.Variable(len(edges))
+        y_hi, y_lo = (cp.Variable(len(k), nonneg=True) for k in (k_hi, k_lo))
+        constraints = [s[k_hi] - t[e_hi] + y_hi >= 0.5, t[e_lo] - s[k_lo] + y_lo >= 0.5]
+        return _minimum(penalty + charge(y_hi, k_hi) + charge(y_lo, k_lo), constraints)
+    y, gamma, gamma_hat = cp.Variable(m, nonneg=True), cp.Variable(len(edges)), cp.Variable(len(edges))
+    constraints = [
+        gamma[e_hi] + s[k_hi] + y[k_hi] >= 0,
+        gamma_hat[e_lo] - s[k_lo] + y[k_lo] >= 0,
+        gamma + gamma_hat <= -1,
+    ]
+    inner = [(a, b) for a, (_, hi) in enumerate(edges) for b, (lo, _) in enumerate(edges) if hi == lo]
+    if intervals == "proper" and inner:
+        below, above = np.array(inner).T
+        constraints.append(-gamma[below] <= gamma_hat[above])
     return _minimum(penalty + charge(y, slice(None)), constraints)
+
+
+def _rows_of_edges(members, classes):
+    """For one end of every edge: the edge and the row of each sample of that class."""
+    rows = [members[c] for c in classes]
+    return np.repeat(np.arange(len(rows)), list(map(len, rows))), np.concatenate(rows)
 
 
 def _logistic_hull(s, members, edges, price, penalty, slack):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hullrank.problem import pairs
 from referee.judge import judge
 from referee.random_problems import random_case
 
@@ -13,3 +14,11 @@ def test_nothing_is_false_about_a_random_problem(seed):
     assert not verdict.failures, f"{verdict.case}\n" + "\n".join(
         f"{kind}: {detail}" for kind, detail in verdict.failures
     )
+
+
+@pytest.mark.parametrize("seed", [3000577, 4100080, 4100119, 4101920, 7730190])
+def test_sums_over_pairs_keep_their_digits_whatever_the_weights(seed, monkeypatch):
+    """Weights over twelve orders beside tiny violations, and sparse rows far from 0, once gave objectives 1e-8 off."""
+    monkeypatch.setattr(pairs, "LISTED_PAIRS", -1)
+    verdict = judge(random_case(seed, "SwappedPairsRanker"))
+    assert not verdict.failures, f"{verdict.case}: {verdict.failures}"

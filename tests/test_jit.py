@@ -81,4 +81,3 @@ def test_an_estimator_fits_in_spite_of_truncated_indices(tmp_path):
     for file in tmp_path.rglob("*.nbi"):
         file.write_bytes(cut(file.read_bytes()))
     assert fit(tmp_path) == [coef, "0"]
-    assert fit(tmp_path) == [coef, "1"]

@@ -17,12 +17,8 @@ TIGHT = {"tol": 1e-12}
 @parametrize_with_checks(
     [
         ConvexHullRanker(**TIGHT),
-        ConvexHullRanker(intervals="free", **TIGHT),
-        ConvexHullRanker("full", slack="edge", loss="hinge", **TIGHT),
-        ConvexHullRanker(penalty="l1", **TIGHT),
         ConvexHullClassifier(**TIGHT),
         FixedMarginClassifier(**TIGHT),
-        FixedMarginClassifier(thresholds="all", loss="squared_hinge", **TIGHT),
         NuMarginClassifier(**TIGHT),
         SumOfMarginsClassifier(**TIGHT),
     ]
@@ -30,4 +26,19 @@ TIGHT = {"tol": 1e-12}
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.UndeclaredOrderWarning")
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.CollapsedRankingWarning")
 def test_estimator_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        ConvexHullRanker(intervals="free", **TIGHT),
+        ConvexHullRanker("full", slack="edge", loss="hinge", **TIGHT),
+        ConvexHullRanker(penalty="l1", **TIGHT),
+        FixedMarginClassifier(loss="hinge", thresholds="immediate", **TIGHT),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::hullrank.exceptions.UndeclaredOrderWarning")
+@pytest.mark.filterwarnings("ignore::hullrank.exceptions.CollapsedRankingWarning")
+def test_variants_follow_scikit_learn(estimator, check):
     check(estimator)

@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
+from cases import slow_after
 
-@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+
+@pytest.mark.parametrize("missing", slow_after(1, ["starlette", "uvicorn"]))
 def test_a_missing_extra_is_named(missing):
     program = (
         f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['hullrank', 'app'];"
@@ -18,6 +20,7 @@ def test_a_missing_extra_is_named(missing):
     assert words == f"error: the page needs {missing}, which is not installed: pip install 'hullrank[app]'"
 
 
+@pytest.mark.slow
 def test_a_taken_port_is_an_error_in_words():
     import socket
 

@@ -122,6 +122,7 @@ ODD_WISHES = [
 ]
 
 
+@pytest.mark.slow
 def test_requests_that_no_page_of_ours_makes(visitor):
     visitor.send("wine.csv", WINE)
     for wishes, sentence in ODD_WISHES:

@@ -224,6 +224,7 @@ def test_thresholds_have_the_largest_likelihood():
         assert evidence(score, variance, codes, found + step).log_z.sum() < best
 
 
+@pytest.mark.slow
 def test_ranks_as_well_as_the_full_process():
     X, y = make_ordinal(600, 3, surface="saddle", noise=0.2, random_state=0)
     train, test = np.arange(400), np.arange(400, 600)
@@ -239,6 +240,7 @@ def test_ranks_as_well_as_the_full_process():
     )
 
 
+@pytest.mark.slow
 def test_probabilities_are_calibrated_by_the_expected_gain_and_the_variance_grows_away_from_the_data():
     X, y = make_ordinal(900, 2, noise=0.5, n_classes=4, random_state=0)
     model = InformativeVectorClassifier(60, selection="expected", random_state=0).fit(X[:400], y[:400])

@@ -54,9 +54,7 @@ def fitted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fitted")
     table().write_csv(folder / "data.csv")
     table(1).write_csv(folder / "test.csv")
-    options = ("--target", "grade", "--order", ORDER, *WORDS, "--out", str(folder / "model.hull"))
-    done = run_installed("fit", folder / "data.csv", *options)
-    assert done.code == 0, done.err
+    run_inside("fit", folder / "data.csv", "-t", "grade", "--order", ORDER, *WORDS, "-o", folder / "model.hull")
     return folder
 
 

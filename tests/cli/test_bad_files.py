@@ -82,7 +82,7 @@ def test_a_byte_order_mark_and_blank_cells_are_fine(run_here, tmp_path):
     (tmp_path / "data.csv").write_bytes(b"\xef\xbb\xbf" + GOOD + b",good,1\n7,,1\n")
     done = run_here("fit", tmp_path / "data.csv", "-t", "grade", "--order", ORDER, "-o", tmp_path / "m.hull")
     assert done.code == 0, done.err
-    assert "1 rows of" in done.err
+    assert "1 row of" in done.err
 
 
 class TestPrediction:

@@ -1,7 +1,6 @@
 """``hullrank columns``: what a table looks like to the other commands; and the events that programs can ask for."""
 
 import json
-import os
 
 import polars as pl
 import pytest
@@ -57,10 +56,10 @@ def test_on_a_terminal_and_without_columns(run_here, csv, tmp_path):
     assert facts["target"]["values"] == [{"value": "0.0", "rows": 1}, {"value": "1.0", "rows": 2}]
 
 
-@pytest.mark.slow
-def test_events_tell_stages_gaps_and_notes(run, csv, tmp_path):
+def test_events_tell_stages_gaps_and_notes(run_here, csv, tmp_path, monkeypatch):
+    monkeypatch.setenv("HULLRANK_EVENTS", "1")
     options = ("-t", "grade", "--order", ORDER, *WORDS, "--method", "fixed-margin", "-o", tmp_path / "m.hull", "--json")
-    done = run("fit", csv, *options, env={**os.environ, "HULLRANK_EVENTS": "1"})
+    done = run_here("fit", csv, *options)
     assert done.code == 0
     events = [json.loads(line) for line in done.err.splitlines()]
     assert [event["working"] for event in events if "working" in event][1:3] == [
@@ -73,7 +72,8 @@ def test_events_tell_stages_gaps_and_notes(run, csv, tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [("fit", "nowhere.csv", "-t", "grade"), ("rank", "nowhere.hull", "nowhere.csv")])
-def test_errors_are_events_too(run, wrong):
-    done = run(*wrong, env={**os.environ, "HULLRANK_EVENTS": "1"})
+def test_errors_are_events_too(run_here, wrong, monkeypatch):
+    monkeypatch.setenv("HULLRANK_EVENTS", "1")
+    done = run_here(*wrong)
     assert done.code == 1
     assert "nowhere" in json.loads(done.err.splitlines()[-1])["error"]

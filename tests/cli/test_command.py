@@ -13,8 +13,8 @@ from hullrank.cli.methods import METHODS
 from hullrank.io import load, read_model, read_table, save
 
 
-@pytest.mark.slow
 def test_from_stdin_to_stdout(run, fitted):
+    """The installed program, in a process of its own."""
     ranked = run(
         "rank", fitted / "model.hull", "-", "--top", "2", "--out", "-", stdin=(fitted / "test.csv").read_bytes()
     )
@@ -30,11 +30,11 @@ def test_help_has_an_example(run_here, command):
     assert command == "doctor" or f"hullrank {command}" in shown.out.replace("\n", " ")
 
 
-def test_usage_errors_have_code_2(run, csv):
-    assert run("fit").code == 2
-    assert run("nonsense").code == 2
-    assert run("rank", "model.hull", csv, "--top", "0").code == 2
-    assert run("--version").out.startswith("hullrank ")
+def test_usage_errors_have_code_2(run_here, csv):
+    assert run_here("fit").code == 2
+    assert run_here("nonsense").code == 2
+    assert run_here("rank", "model.hull", csv, "--top", "0").code == 2
+    assert run_here("--version").out.startswith("hullrank ")
 
 
 @pytest.mark.slow
@@ -55,7 +55,8 @@ def test_every_method_sees_the_declared_order(run_here, csv, tmp_path, method):
 @pytest.mark.parametrize("method", ["hull", "hull-l1", "fixed-margin", "all-thresholds", "nu-margin", "sum-of-margins"])
 def test_fit_saves_what_the_library_would_fit(run_here, csv, tmp_path, method):
     out = tmp_path / "m.hull"
-    done = run_here("fit", csv, "-t", "grade", "--order", ORDER, *WORDS, "-m", method, "-o", out, "--json")
+    options = ("-t", "grade", "--order", ORDER, *WORDS, "-m", method, "-o", out, "--no-cv", "--json")
+    done = run_here("fit", csv, *options)
     assert done.code == 0, done.err
     facts = json.loads(done.out)
     assert facts["training"]["pair_accuracy"] > 0.9
@@ -69,7 +70,7 @@ def test_fit_saves_what_the_library_would_fit(run_here, csv, tmp_path, method):
 
 def test_weights_reach_the_model(run_here, csv, tmp_path):
     out = tmp_path / "m.hull"
-    drop = ("--drop", "number", "--drop", "query")
+    drop = ("--drop", "number", "--drop", "query", "--no-cv")
     assert run_here("fit", csv, "-t", "grade", "--order", ORDER, "--weights", "weight", *drop, "-o", out).code == 0
     model, frame = load(out), table()
     assert "weight" not in model.feature_names_in_
@@ -79,13 +80,12 @@ def test_weights_reach_the_model(run_here, csv, tmp_path):
 
 
 def test_numeric_grades_need_no_order_and_edges_may_state_one(run_here, csv, tmp_path):
-    done = run_here("fit", csv, "-t", "number", "--drop", "grade", "-o", tmp_path / "n.hull")
+    done = run_here("fit", csv, "-t", "number", "--drop", "grade", "--no-cv", "-o", tmp_path / "n.hull")
     assert done.code == 0, done.err
     assert load(tmp_path / "n.hull")[-1].classes_.tolist() == [1, 2, 3]
     (tmp_path / "edges.csv").write_text("lower,higher\n1,3\n2,3\n")
-    done = run_here(
-        "fit", csv, "-t", "number", "--edges", tmp_path / "edges.csv", "--drop", "grade", "-o", tmp_path / "e.hull"
-    )
+    edges = ("--edges", tmp_path / "edges.csv", "--drop", "grade", "--no-cv", "-o", tmp_path / "e.hull")
+    done = run_here("fit", csv, "-t", "number", *edges)
     assert done.code == 0, done.err
     assert load(tmp_path / "e.hull")[-1].order_.edges == [(1, 3), (2, 3)]
 
@@ -95,7 +95,7 @@ def test_a_column_that_carries_its_order_needs_no_option(run_here, tmp_path, end
     path, out = tmp_path / f"data.{ending}", tmp_path / "m.hull"
     frame = table().cast({"grade": pl.Enum(["poor", "fair", "good"])})
     (frame.write_parquet if ending == "parquet" else frame.write_ipc)(path)
-    done = run_here("fit", path, "-t", "grade", *WORDS, "-o", out, "--json")
+    done = run_here("fit", path, "-t", "grade", *WORDS, "-o", out, "--no-cv", "--json")
     assert done.code == 0, done.err
     assert load(out)[-1].classes_.tolist() == ["poor", "fair", "good"]
 
@@ -123,7 +123,8 @@ def test_rank_says_how_many_of_how_many(run_here, fitted, tmp_path):
 @pytest.mark.parametrize("method", ["prank", "sampled-pairs"])
 def test_the_same_fit_gives_the_same_model(run_here, csv, tmp_path, method):
     for name in ("a", "b"):
-        done = run_here("fit", csv, "-t", "number", "--drop", "grade", "-m", method, "-o", tmp_path / f"{name}.hull")
+        options = ("-t", "number", "--drop", "grade", "-m", method, "--no-cv", "-o", tmp_path / f"{name}.hull")
+        done = run_here("fit", csv, *options)
         assert done.code == 0, done.err
     np.testing.assert_array_equal(*(load(tmp_path / f"{name}.hull")[-1].coef_ for name in ("a", "b")))
 
@@ -143,8 +144,8 @@ def test_rank_within_queries_and_top(run_here, fitted_within_queries, tmp_path):
 
 def test_queries_reach_the_model_and_its_proof(run_here, csv, tmp_path):
     out = tmp_path / "m.hull"
-    drop = ("--drop", "grade", "--drop", "weight")
-    done = run_here("fit", csv, "-t", "number", "-m", "swapped-pairs", "--qid", "query", *drop, "-o", out, "--json")
+    drop = ("--drop", "grade", "--drop", "weight", "--no-cv", "-o", out, "--json")
+    done = run_here("fit", csv, "-t", "number", "-m", "swapped-pairs", "--qid", "query", *drop)
     assert done.code == 0, done.err
     told, measured = json.loads(done.out)["training"], json.loads(run_here("evaluate", out, csv, "--json").out)
     assert told["pair_accuracy_within_queries"] == pytest.approx(measured["pair_accuracy_within_queries"])
@@ -153,7 +154,7 @@ def test_queries_reach_the_model_and_its_proof(run_here, csv, tmp_path):
     done = run_here("report", out, csv, "-o", tmp_path / "r.html", "--json")
     assert json.loads(done.out) == {"report": str(tmp_path / "r.html"), "rows": 120}
     assert share in (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "`hullrank report`" in run_here("explain", out, csv).err
+    assert "`hullrank report`" in run_here("explain", out, csv, "--resamples", 2).err
     model, frame = load(out), table()
     again = type(model[-1])(**model[-1].get_params())
     again.fit(model[0].transform(frame), frame["number"].to_numpy(), qid=frame["query"].to_numpy())
@@ -215,9 +216,8 @@ def test_rows_keep_their_numbers_where_some_have_no_grade(run_here, fitted, tmp_
     assert "row 51 of" in done.err
 
 
-@pytest.mark.slow
-def test_certify_accepts_the_truth_and_refuses_other_rows(run, run_here, fitted):
-    done = run("certify", fitted / "model.hull", fitted / "data.csv", "--json")
+def test_certify_accepts_the_truth_and_refuses_other_rows(run_here, fitted):
+    done = run_here("certify", fitted / "model.hull", fitted / "data.csv", "--json")
     assert done.code == 0, done.err
     facts = json.loads(done.out)
     assert facts["objective_recomputed"] == pytest.approx(facts["objective_in_the_file"], rel=1e-9)
@@ -239,7 +239,8 @@ def test_certify_accepts_the_truth_and_refuses_other_rows(run, run_here, fitted)
 )  # fmt: skip
 def test_certify_covers_every_family(run_here, csv, tmp_path, method, setting):
     out, words = tmp_path / "m.hull", (*WORDS, "--drop", "colour") if method == "exact" else WORDS
-    done = run_here("fit", csv, "-t", "grade", "--order", ORDER, *words, "-m", method, "--set", setting, "-o", out)
+    options = ("-t", "grade", "--order", ORDER, *words, "-m", method, "--set", setting, "--no-cv", "-o", out)
+    done = run_here("fit", csv, *options)
     assert done.code == 0, done.err
     done = run_here("certify", out, csv, "--json")
     assert done.code == 0, (done.err, done.out)
@@ -256,7 +257,7 @@ def test_certify_covers_every_family(run_here, csv, tmp_path, method, setting):
 
 def test_baselines_have_nothing_to_certify(run_here, csv, tmp_path):
     out = tmp_path / "m.hull"
-    assert run_here("fit", csv, "-t", "number", "--drop", "grade", "-m", "prank", "-o", out).code == 0
+    assert run_here("fit", csv, "-t", "number", "--drop", "grade", "-m", "prank", "--no-cv", "-o", out).code == 0
     done = run_here("certify", out, csv)
     assert done.code == 1
     assert "carries no certificate" in done.err
@@ -285,7 +286,7 @@ def test_svmlight_files(run_here, tmp_path):
     X = rng.normal(size=(80, 5)) * (rng.random((80, 5)) < 0.6)
     y = np.digitize(X @ rng.normal(size=5), [-0.5, 0.5])
     dump_svmlight_file(X, y, str(tmp_path / "train.svm"), query_id=np.arange(80) // 10, zero_based=False)
-    done = run_here("fit", tmp_path / "train.svm", "-o", tmp_path / "m.hull", "-m", "fixed-margin")
+    done = run_here("fit", tmp_path / "train.svm", "-o", tmp_path / "m.hull", "-m", "fixed-margin", "--no-cv")
     assert done.code == 0, done.err
     done = run_here("rank", tmp_path / "m.hull", tmp_path / "train.svm", "-o", tmp_path / "r.csv")
     assert done.code == 0, done.err

@@ -1,4 +1,4 @@
-"""``hullrank fit --groups``: own thresholds for every panel, from the table to ranked rows."""
+"""``--groups``: own thresholds for every panel, from the table to ranked rows."""
 
 import json
 
@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from cases import slow_after
 from hullrank import FixedMarginClassifier
 from hullrank.io import load
 
@@ -29,7 +30,7 @@ def files(tmp_path):
 ASKED = ("-t", "grade", "--order", "bad < fair < good", "--groups", "panel")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", slow_after(1, METHODS))
 def test_grades_are_cut_at_the_thresholds_of_the_panel(run_here, files, method):
     train, new, model = files / "train.csv", files / "new.csv", files / "m.hull"
     done = run_here("fit", train, *ASKED, "-m", method, "-o", model, "--json")
@@ -132,6 +133,21 @@ def test_what_cannot_be_had_with_groups_says_why(run_here, files, options, words
     done = run_here("fit", files / "train.csv", *ASKED, *options, "-o", files / "m.hull")
     assert done.code != 0
     assert words in " ".join(done.err.split())
+
+
+def test_methods_are_compared_within_panels_and_those_that_ignore_them_are_named(run_here, files):
+    methods = ("hull", "fixed-margin", "swapped-pairs")
+    done = run_here("compare", files / "train.csv", *ASKED, "--methods", ",".join(methods), "--json")
+    assert done.code == 0, done.err
+    assert "swapped-pairs: learned as if a grade meant the same in all groups" in " ".join(done.err.split())
+    facts = json.loads(done.out)
+    assert facts["figure"] == "pair accuracy within groups"
+    mean = {row["name"]: row["mean"] for row in facts["methods"]}
+    assert min(mean["hull"], mean["fixed-margin"]) > 0.9
+    fitted = json.loads(run_here("fit", files / "train.csv", *ASKED, "-o", files / "m.hull", "--json").out)
+    assert mean["hull"] == pytest.approx(fitted["cross_validated"]["mean"], rel=1e-12)
+    refused = run_here("compare", files / "train.csv", *ASKED, "--tune")
+    assert "its folds count pairs across groups" in " ".join(refused.err.split())
 
 
 def test_rows_without_a_panel_and_other_mistakes(run_here, files):

@@ -12,7 +12,7 @@ from hullrank.io.csv_style import Style
 FLOATS = st.lists(st.floats(-1e12, 1e12).map(lambda x: round(x, 6) + 0.25), min_size=2, max_size=8)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(FLOATS, st.sampled_from([(",", "."), (";", ","), ("\t", ","), ("|", ","), (",", ","), (";", ".")]))
 def test_tables_come_back(tmp_path, values, signs):
     words = ["red", "a;b", "c,d", 'e"f', "g|h", "i\tj", "-", "'k"]

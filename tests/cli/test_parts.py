@@ -92,6 +92,7 @@ def test_a_folder_that_fits_is_a_table_like_any_other(run_here, grades, tmp_path
     assert "rows left out" in done.out
 
 
+@pytest.mark.slow
 def test_rows_without_a_grade_are_left_out_once(run_here, tmp_path):
     frame = table(n=40_000).drop("number", "weight", "query")
     holes = np.arange(len(frame)) % 10 == 0

@@ -33,6 +33,22 @@ def test_rank_adds_the_probability_of_every_grade(run_here, fitted, tmp_path):
     np.testing.assert_allclose(ranked.sort("row")["score"], plain)  # the ranking is the one without probabilities
 
 
+@pytest.mark.parametrize("width", [80, 60, 30])
+def test_on_a_narrow_terminal_columns_of_the_table_make_room(run_here, fitted, tmp_path, monkeypatch, width):
+    from hullrank.cli import console
+
+    names = ("--target", "grade", "--order", ORDER, *WORDS, "--probabilities", "--no-cv", "--out", tmp_path / "m.hull")
+    assert run_here("fit", fitted / "data.csv", *names).code == 0
+    wide = run_here("rank", tmp_path / "m.hull", fitted / "test.csv", "--top", "3").out.splitlines()
+    assert wide[1].split()[-4:] == ["size", "age", "colour", "grade"]
+    monkeypatch.setattr(console.out, "width", width)
+    lines = run_here("rank", tmp_path / "m.hull", fitted / "test.csv", "--top", "3").out.splitlines()
+    if width > 50:
+        assert len(lines) == 5  # no cell is folded
+        assert wide[1].startswith(lines[1].rstrip())
+        assert len(lines[1].split()) == {80: 10, 60: 7}[width]
+
+
 def test_other_commands_take_such_models(run_here, fitted, tmp_path):
     names = ("--target", "grade", "--order", ORDER, *WORDS, "--probabilities", "--no-cv", "--out", tmp_path / "m.hull")
     assert run_here("fit", fitted / "data.csv", *names).code == 0
@@ -69,6 +85,7 @@ def test_probabilities_that_mean_nothing_are_refused(run_here, csv, tmp_path, op
     assert not (tmp_path / "m.hull").exists()
 
 
+@pytest.mark.slow
 def test_probabilities_are_measured_on_rows_left_out(run_here, csv, tmp_path):
     """Against the same folds by hand, with scikit-learn's log loss and the score written out for three grades."""
     from sklearn.metrics import log_loss

@@ -45,11 +45,11 @@ def test_names_places_and_lists(run_here, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_standard_output_feeds_another_command(run, tmp_path):
+def test_standard_output_feeds_another_command(run, run_here, tmp_path):
     written = run("sample", "wine.csv", "--out", "-")
     assert written.code == 0
     order = ("--target", "grade", "--order", "poor < fair < good < excellent", "--no-cv")
     done = run("fit", "-", *order, "--out", tmp_path / "m.hull", "--json", stdin=written.out.encode())
     assert done.code == 0, done.err
     assert json.loads(done.out)["training"]["pair_accuracy"] > 0.95
-    assert run("rank", tmp_path / "m.hull", FOLDER / "new-wine.csv", "--top", "3").out.startswith("3 of 40 rows")
+    assert run_here("rank", tmp_path / "m.hull", FOLDER / "new-wine.csv", "--top", "3").out.startswith("3 of 40 rows")

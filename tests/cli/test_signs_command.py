@@ -30,7 +30,7 @@ def fit(run_here, table, signs, *more):
 
 @pytest.mark.parametrize("method", ["hull", "fixed-margin", "swapped-pairs"])
 def test_names_of_columns_are_enough(run_here, table, method):
-    done, file = fit(run_here, table, '{"age": 1, "open": -1}', "-m", method)
+    done, file = fit(run_here, table, '{"age": 1, "open": -1}', "-m", method, "--no-cv")
     assert done.code == 0, done.err
     pipeline = load(file)
     weights = dict(zip(pipeline[0].get_feature_names_out(), pipeline[-1].coef_, strict=True))

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from commands import ORDER, run_inside, table
 
 WATCHED = """
 import sys
@@ -54,5 +55,21 @@ def test_commands_load_what_they_use(fitted, command):
     done = subprocess.run(
         [sys.executable, "-c", WATCHED.format(arguments=arguments)], capture_output=True, text=True, check=False
     )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "LOADED []"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [("--probabilities",), ("-m", "prank"), ("-m", "rankboost"), ("-m", "exact", "--set", "time_limit=1")],
+    ids=lambda options: options[-1] if len(options) < 3 else options[1],
+)
+def test_every_kind_of_model_ranks_without_what_only_its_fit_uses(tmp_path, options):
+    data, model = tmp_path / "data.csv", tmp_path / "model.hull"
+    table(n=60).select("size", "age", "grade").write_csv(data)
+    run_inside("fit", data, "-t", "grade", "--order", ORDER, *options, "--no-cv", "-o", model)
+    script = WATCHED.format(arguments=["rank", str(model), str(data)])
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "LOADED []"

@@ -50,7 +50,14 @@ def test_did_you_mean(word, known, meant):
         (("-t", "grade", "--order", ORDER, "--qid", "querry"), "no column 'querry'; did you mean 'query'?"),
         (("-t", "grade", "--order", ORDER, "-m", "fixed-margins"), "no method .*; did you mean 'fixed-margin'?"),
         (("-t", "grade", "--order", ORDER, "--set", "c=3"), "no parameter 'c'; did you mean 'C'?"),
-        (("-t", "grade", "--order", ORDER, "--set", "loss=hing"), "'loss' must be one of .*'hinge'.*, and not 'hing'"),
+        (
+            ("-t", "grade", "--order", ORDER, "--set", "loss=hing"),
+            "'loss' must be one of 'hinge', .*not 'hing'; did you mean 'hinge'?",
+        ),
+        (("-t", "grade", "--order", ORDER, "--set", "C=-1"), "'C' must be a number above 0 and .*, and not -1"),
+        (("-t", "grade", "--order", ORDER, "--set", "max_iter=0.5"), "must be a whole number from 1, and not 0.5"),
+        (("-t", "grade", "--order", ORDER, "--set", "warm_start=7"), "must be true or false, and not 7"),
+        ((), r"--target COLUMN \(.*grade.*\)"),
         (("-t", "size", "-m", "fixed-margin"), "needs grades, .* use --method swapped-pairs"),
         (("-t", "grade", "--order", ORDER, *WORDS, "--set", "C=inf"), r"for instance row \d+ \(class"),
     ],
@@ -59,7 +66,9 @@ def test_errors_name_what_was_meant_and_no_python(run_here, csv, tmp_path, optio
     done = run_here("fit", csv, *options, "-o", tmp_path / "m.hull")
     assert done.code == 1
     assert re.search(message, done.err), done.err
-    assert not re.search(r"classes=|sample_weight|OrderGraph|Classifier|Ranker|\bself\b|\[\.\.\.\]", done.err)
+    assert not re.search(
+        r"classes=|sample_weight|OrderGraph|Classifier|Ranker|\bself\b|\[\.\.\.\]|\bstr\b|\bfloat\b", done.err
+    )
 
 
 def test_rows_of_a_hard_margin_are_counted_from_one(run_here, tmp_path):
@@ -71,7 +80,7 @@ def test_rows_of_a_hard_margin_are_counted_from_one(run_here, tmp_path):
 def test_every_phrase_of_the_library_is_still_one():
     """Each pattern that is translated occurs in the library, or is scikit-learn's."""
     told = [
-        "The 'C' parameter of ConvexHullRanker must be a float",
+        "The 'C' parameter of ConvexHullRanker must be a float in the range (0.0, inf). Got -1 instead.",
         "The 'loss' parameter of X must be a str among {'a', 'b'}. Got 'c' instead.",
         "y has labels that are not in the declared order: 'x'; add them to the order or drop the samples",
         "the declared order has classes without a sample (of positive weight): 'x'; remove them from the order",
@@ -85,6 +94,7 @@ def test_every_phrase_of_the_library_is_still_one():
         "for instance row 0 (class 'a') cannot be placed below row 1 (class 'b')",
         "features that say something about y",
         "day or month first cannot be told; taken as day first (dates='mdy' if not)",
+        "has leading zeros and is taken as numbers (words=['zip'] if they are codes)",
     ]
     for phrase, _ in TERMS:
         assert any(re.search(phrase, text) for text in told), phrase
@@ -103,6 +113,37 @@ def test_the_order_that_is_proposed_parses(run_here, tmp_path):
     done = run_here("fit", tmp_path / "d.csv", "-t", "grade", option, order, "-o", tmp_path / "m.hull")
     assert done.code == 0, done.err
     assert load(tmp_path / "m.hull")[-1].classes_.tolist() == sorted(grade.strip() for grade in grades)
+
+
+def test_a_file_that_is_not_there_is_answered_by_the_one_that_was_meant(run_here, csv):
+    done = run_here("columns", csv.parent / "dta.csv")
+    assert done.code == 1
+    assert f"there is no file {csv.parent / 'dta.csv'}; did you mean 'data.csv'?" in done.err
+    assert "there is no file /no/where.csv\n" in run_here("columns", "/no/where.csv").err
+
+
+def test_a_table_in_the_place_of_the_model_is_named(run_here, fitted):
+    model, data = fitted / "model.hull", fitted / "test.csv"
+    done = run_here("rank", data, model)
+    assert done.code == 1
+    assert "test.csv is no model file; give the model first, and then the table" in done.err
+    assert "test.csv is no model file; `hullrank fit` makes one" in run_here("evaluate", data, data).err
+
+
+def test_compare_says_which_method_failed(run_here, tmp_path):
+    pl.DataFrame({"x": [1, 2] * 20, "g": [1, 1, 2, 2] * 10}).write_csv(tmp_path / "d.csv")
+    chosen = ("--methods", "hull,sum-of-margins", "--set", "C=1e-9")
+    done = run_here("compare", tmp_path / "d.csv", "-t", "g", *chosen)
+    assert done.code == 1
+    assert "method sum-of-margins: C=1e-09 is too small" in done.err
+
+
+def test_one_of_a_thing_is_not_many(run_here, tmp_path):
+    (tmp_path / "d.csv").write_text("x,kind,grade\n1,a,1\n4,a,2\n2,a,\n9,a,3\n")
+    done = run_here("fit", tmp_path / "d.csv", "-t", "grade", "--columns", "--no-cv", "-o", tmp_path / "m.hull")
+    assert "1 row of" in done.err
+    assert "has no 'grade' and is left out" in done.err
+    assert "1 column of 0 and 1" in done.out
 
 
 class TestPlaces:
@@ -125,6 +166,13 @@ class TestPlaces:
         done = run_here(command, *files, *option)
         assert done.code == 1
         assert "there is no folder" in done.err
+
+    @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="a folder that takes no files")
+    def test_a_folder_that_takes_no_files_is_found_before_the_work(self, run_here, csv):
+        done = run_here("fit", csv, *GRADED, "-o", "/proc/m.hull")
+        assert done.code == 1
+        assert "/proc/m.hull cannot be written: " in done.err
+        assert ".part" not in done.err
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
     def test_a_folder_without_permission(self, run_here, csv, tmp_path):
@@ -248,12 +296,11 @@ class TestCompletion:
 
 class TestStart:
     @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "module", ["fit", "rank", "evaluate", "compare", "certify", "report", "described", "doctor", "demo"]
-    )
-    def test_nothing_slow_is_loaded_before_a_command_has_looked_at_its_files(self, module):
+    def test_nothing_slow_is_loaded_before_a_command_has_looked_at_its_files(self):
+        commands = "app", "fit", "rank", "evaluate", "compare", "certify", "report", "described", "doctor", "demo"
+        modules = ", ".join(f"hullrank.cli.{name}" for name in commands)
         slow = "sklearn", "scipy.stats", "matplotlib", "numba", "pandas"
-        code = f"import sys, hullrank.cli.app, hullrank.cli.{module}; print([m for m in {slow} if m in sys.modules])"
+        code = f"import sys, {modules}; print([m for m in {slow} if m in sys.modules])"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]"
 
@@ -274,36 +321,54 @@ class TestStart:
             assert spent < 1.0, (arguments, spent)
 
 
+@pytest.mark.slow
 class TestInterrupts:
-    """Ctrl-C is sent when stderr, which is no terminal here, or the folder shows how far the command is."""
+    """Ctrl-C is sent when the events on stderr, or the folder, show how far the command is."""
 
-    def interrupted(self, command, started):
-        with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    def interrupted(self, folder, command, started):
+        """Exit code, stdout and stderr of a command that gets Ctrl-C once ``started``, which is given its stderr."""
+        told = folder / "stderr"
+        environment = {**os.environ, "HULLRANK_EVENTS": "1"}
+        with (
+            told.open("wb") as stderr,
+            subprocess.Popen(
+                list(map(str, command)), stdout=subprocess.PIPE, stderr=stderr, env=environment
+            ) as process,
+        ):
             deadline = time.monotonic() + 60
-            while process.poll() is None and not started() and time.monotonic() < deadline:
+            while process.poll() is None and not started(told.read_text()) and time.monotonic() < deadline:
                 time.sleep(0.01)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        return process.returncode, out.decode(), err.decode()
+            out, _ = process.communicate(timeout=60)
+        return process.returncode, out.decode(), told.read_text()
 
-    @pytest.mark.slow
     def test_once_a_model_is_saved_it_stays_and_the_end_is_a_good_one(self, tmp_path):
         table(3, n=6000).write_csv(tmp_path / "d.csv")
         out = tmp_path / "m.hull"
         options = ("-t", "number", "--drop", "grade", "-m", "fixed-margin", "--set", "kernel=rbf", "-o", out)
-        code, said, told = self.interrupted([COMMAND, "fit", tmp_path / "d.csv", *options], out.exists)
+        command = [COMMAND, "fit", tmp_path / "d.csv", *options]
+        code, said, told = self.interrupted(tmp_path, command, lambda _: out.exists())
         assert code == 0, told
         assert "stopped by Ctrl-C" in told or "rows left out" in said
         assert "lower C" not in told
         load(out)
 
     def test_nothing_saved_is_130(self, tmp_path):
-        table(3, n=20_000).write_csv(tmp_path / "d.csv")  # minutes of work
-        start = time.monotonic()
+        table(3, n=6000).write_csv(tmp_path / "d.csv")
         options = ("-t", "number", "--drop", "grade", "--set", "kernel=rbf", "--methods", "fixed-margin,all-thresholds")
-        code, said, told = self.interrupted(
-            [COMMAND, "compare", tmp_path / "d.csv", *options], lambda: time.monotonic() > start + 4
-        )
+        command = [COMMAND, "compare", tmp_path / "d.csv", *options]
+        code, said, told = self.interrupted(tmp_path, command, lambda told: "comparing 2 methods" in told)
         assert code == 130
         assert not said
         assert "Traceback" not in told
+
+
+def test_ctrl_c_before_anything_is_saved_has_code_130(run_here, csv, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hullrank.cli.fit._fit_in_stages", interrupted)
+    done = run_here("fit", csv, *GRADED, "-o", tmp_path / "m.hull")
+    assert done.code == 130
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "m.hull").exists()

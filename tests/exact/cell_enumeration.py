@@ -6,7 +6,7 @@ vertex the tied pairs decide, so the cells around it are those of the tied pairs
 
 from fractions import Fraction
 from itertools import combinations
-from math import lcm
+from math import gcd, lcm
 
 import numpy as np
 
@@ -42,14 +42,15 @@ def _lines(D):
 
 def _cells(rows):
     """Sign vectors of all open cells of distinct directions."""
-    basis = _independent(rows)
-    if len(basis) == 1:
+    rank = len(_orthogonal(rows))
+    if rank == 1:
         return np.array([[1], [-1]]) if len(rows) == 1 else _same(rows)
-    found = set()
-    for chosen in combinations(range(len(rows)), len(basis) - 1):
+    found, seen = set(), set()
+    for chosen in combinations(range(len(rows)), rank - 1):
         z = _common_zero(rows[list(chosen)], rows)
-        if z is None:
+        if z is None or tuple(z) in seen:
             continue
+        seen |= {tuple(z), tuple(-z)}
         first = np.array([_sign(x) for x in rows @ z])
         tied = np.flatnonzero(first == 0)
         for inner in _cells(rows[tied]):
@@ -68,43 +69,36 @@ def _sign(x):
     return (x > 0) - (x < 0)
 
 
-def _independent(rows):
-    """Positions of rows that form a basis of the span."""
-    reduced, chosen = [], []
-    for k, row in enumerate(rows):
-        rest = [Fraction(int(x)) for x in row]
-        for pivot, other in reduced:
-            rest = [x - rest[pivot] * y for x, y in zip(rest, other, strict=True)] if rest[pivot] else rest
-        pivot = next((j for j, x in enumerate(rest) if x), None)
-        if pivot is not None:
-            reduced.append((pivot, [x / rest[pivot] for x in rest]))
-            chosen.append(k)
-    return chosen
-
-
 def _common_zero(few, rows):
-    """A vector in the span of all rows that a hyperplane of them is orthogonal to; None if they span less than one."""
-    if len(_independent(few)) < len(few):
+    """The vector in the span of all rows that a hyperplane of them is orthogonal to, up to its sign.
+
+    None if the few rows span less than a hyperplane.
+    """
+    axes = _orthogonal(few)
+    if len(axes) < len(few):
         return None
+    return np.array(next(filter(any, (_less(row, axes) for row in rows))), dtype=object)
+
+
+def _orthogonal(rows):
+    """Integer vectors, orthogonal to each other, that span the same as the rows (Gram and Schmidt)."""
+    axes = []
     for row in rows:
-        z = [Fraction(int(x)) for x in row]
-        ortho = []
-        for other in few:  # Gram-Schmidt in fractions
-            u = [Fraction(int(x)) for x in other]
-            for v in ortho:
-                u = _minus(u, v)
-            ortho.append(u)
-        for v in ortho:
-            z = _minus(z, v)
-        if any(z):
-            scale = lcm(*(x.denominator for x in z))
-            return np.array([int(x * scale) for x in z], dtype=object)
-    return None
+        rest = _less(row, axes)
+        if any(rest):
+            axes.append(rest)
+    return axes
 
 
-def _minus(u, v):
-    share = sum(a * b for a, b in zip(u, v, strict=True)) / sum(b * b for b in v)
-    return [a - share * b for a, b in zip(u, v, strict=True)]
+def _less(row, axes):
+    """The direction of a row less its projections on orthogonal axes, as integers without a common factor."""
+    rest = [int(x) for x in row]
+    for axis in axes:
+        along = sum(a * b for a, b in zip(rest, axis, strict=True))
+        length = sum(b * b for b in axis)
+        rest = [length * a - along * b for a, b in zip(rest, axis, strict=True)]
+    common = gcd(*rest)
+    return [x // common for x in rest] if common else rest
 
 
 def best_auc(X, codes, weights=None, query=None):
@@ -122,9 +116,6 @@ def best_functional(X, positive, gain):
     """Largest sum of gain[samples strictly below] over positives, over all directions."""
     X = np.asarray(X, dtype=object)
     n = len(X)
-    above, below = (index.ravel() for index in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
-    best = -np.inf
-    for signs in cell_signs(X[above] - X[below]):
-        rank = np.bincount(above, signs > 0, n).astype(int)
-        best = max(best, float(np.asarray(gain)[rank[np.asarray(positive)]].sum()))
-    return best
+    signs = cell_signs((X[:, None] - X).reshape(n * n, -1))
+    below = (signs > 0).reshape(len(signs), n, n).sum(axis=2)
+    return float(np.asarray(gain)[below[:, np.asarray(positive)]].sum(axis=1).max())

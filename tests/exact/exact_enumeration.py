@@ -67,9 +67,6 @@ def best_functional(X, positive, gain):
     """Largest sum of gain[samples strictly below] over positives, over all directions."""
     X = np.asarray(X, dtype=np.int64)
     n = len(X)
-    above, below = (index.ravel() for index in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
-    best = -np.inf
-    for signs in cell_signs(X[above] - X[below]):
-        rank = np.bincount(above, signs > 0, n).astype(int)
-        best = max(best, float(np.asarray(gain)[rank[np.asarray(positive)]].sum()))
-    return best
+    signs = cell_signs((X[:, None] - X).reshape(n * n, -1))
+    below = (signs > 0).reshape(len(signs), n, n).sum(axis=2)
+    return float(np.asarray(gain)[below[:, np.asarray(positive)]].sum(axis=1).max())

@@ -10,7 +10,11 @@ from hullrank.exceptions import HullrankError
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
-REFERENCE = ExactRanker().fit(X, Y).certificate_
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return ExactRanker().fit(X, Y).certificate_
 
 
 @pytest.mark.slow
@@ -19,13 +23,13 @@ REFERENCE = ExactRanker().fit(X, Y).certificate_
     [(1e-99, None), (1e99, None), (np.array([1e-90, 1.0, 1e90]), None), (1.0, 1e-99), (1.0, 1e99)],
     ids=["small", "large", "mixed", "light", "heavy"],
 )
-def test_units_change_nothing(units, weight):
+def test_units_change_nothing(reference, units, weight):
     weights = None if weight is None else np.full(60, weight)
     ranker = ExactRanker().fit(X * units, Y, sample_weight=weights)
     assert ranker.certificate_.status == "proven_optimal"
-    assert ranker.certificate_.value == pytest.approx(REFERENCE.value, rel=1e-15)
-    assert ranker.certificate_.upper_bound == pytest.approx(REFERENCE.upper_bound, rel=1e-15)
-    assert ranker.score(X * units, Y, sample_weight=weights) == pytest.approx(REFERENCE.value, rel=1e-12)
+    assert ranker.certificate_.value == pytest.approx(reference.value, rel=1e-15)
+    assert ranker.certificate_.upper_bound == pytest.approx(reference.upper_bound, rel=1e-15)
+    assert ranker.score(X * units, Y, sample_weight=weights) == pytest.approx(reference.value, rel=1e-12)
 
 
 @pytest.mark.parametrize(("units", "why"), [(1e-200, "too small"), (1e170, "too large")])

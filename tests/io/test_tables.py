@@ -98,7 +98,7 @@ def test_types_are_found_beyond_the_first_rows(tmp_path):
         ("cut.csv.gz", gzip.compress(CSV * 100, mtime=0)[:-20], "cut short"),
         ("cut.parquet", b"PAR1 not really", "cannot be read as Parquet"),
         ("cut.arrow", b"ARROW1 not really", "cannot be read as Arrow"),
-        ("bad.jsonl", b'{"a": 1}\n{"a": \n', "cannot be read as JSON lines"),
+        ("bad.jsonl", b'{"a": 1}\n{"a": \n', "cannot be read as JSON, an array"),
         ("bad.svm", b"1 1:2\n1 x:3\n", "cannot be read as SVMlight"),
         ("inf.svm", b"1 1:inf\n", "cannot be ranked"),
     ],
@@ -119,7 +119,7 @@ def test_bad_files_are_named(tmp_path, name, data, message):
         ("data.zip", b"PK\x03\x04 rest", "a zip archive; unpack it first"),
         ("model.csv", b"PK\x03\x04" + b"\0" * 26 + b"header.json{}", "a model file"),
         ("object.json", b'{"data": [\n{"a": 1}]}', "one object a line"),
-        ("numbers.json", b"[1, 2, 3]", "no array of objects"),
+        ("numbers.json", b"[1, 2, 3]", "a table is an array of objects"),
         ("cut.json", b'[{"a": 1}, {"a"', "cannot be read as JSON"),
         (
             "commas.csv",

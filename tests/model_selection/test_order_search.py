@@ -224,7 +224,7 @@ def test_errors_say_what_to_do():
 
 
 @pytest.mark.slow
-@parametrize_with_checks([OrderGraphSearchCV(n_resamples=50), OrderGraphSearchCV(order="chain")])
+@parametrize_with_checks([OrderGraphSearchCV(n_resamples=10, cv=2), OrderGraphSearchCV(order="chain", cv=2)])
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.UndecidedOrderWarning")
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.UndeclaredOrderWarning")
 def test_estimator_follows_scikit_learn(estimator, check):

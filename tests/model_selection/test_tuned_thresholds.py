@@ -22,8 +22,8 @@ from hullrank.models._decisions import decide
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        TunedThresholdOrdinal(FixedMarginClassifier(tol=1e-12), cv=3),
-        TunedThresholdOrdinal(FixedMarginClassifier(tol=1e-12), metric="quadratic_kappa", cv=3),
+        TunedThresholdOrdinal(FixedMarginClassifier(tol=1e-12), cv=2),
+        TunedThresholdOrdinal(FixedMarginClassifier(tol=1e-12), metric="quadratic_kappa", cv=2),
     ]
 )
 def test_scikit_learn_conventions(estimator, check):
@@ -55,7 +55,7 @@ def every_cut(scores, n_classes):
 @given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4))
 def test_no_other_cuts_are_better(metric, seed, n_classes):
     rng = np.random.default_rng(seed)
-    codes = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, 9)])
+    codes = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, 6)])
     scores = np.round(codes + rng.normal(size=len(codes)), 1)
     weights = rng.uniform(0.1, 3, len(codes))
     relative = metric == "quadratic_kappa"

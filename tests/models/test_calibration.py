@@ -34,7 +34,7 @@ class LeastSquaresScorer(BaseEstimator):
 
 
 @pytest.mark.slow
-@parametrize_with_checks([OrdinalCalibrator(FixedMarginClassifier(tol=1e-12), cv=3)])
+@parametrize_with_checks([OrdinalCalibrator(FixedMarginClassifier(tol=1e-12), cv=2)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 

@@ -57,6 +57,7 @@ def test_two_classes_are_svc(C):
     np.testing.assert_allclose(ours.decision_function(X), svc.decision_function(X), atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("C", [100.0, 1000.0])
 def test_objective_is_not_worse_than_svc_at_large_C(C):
     ours = FixedMarginClassifier(C, loss="hinge", kernel="rbf").fit(X, BINARY)

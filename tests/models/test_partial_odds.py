@@ -54,6 +54,7 @@ def test_without_free_features_it_is_all_thresholds():
     assert np.mean(model.predict(X) == plain.predict(X)) > 0.98
 
 
+@pytest.mark.slow
 def test_the_test_keeps_its_level_and_finds_what_turns():
     p_values = np.concatenate([proportional_odds_test(*proportional(seed, 250)) for seed in range(60)])
     assert 0.02 <= np.mean(p_values <= 0.05) <= 0.09

@@ -62,6 +62,7 @@ def test_errors_are_those_of_refits_by_hand():
     np.testing.assert_allclose(errors, np.std(thresholds, axis=0, ddof=1), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_errors_are_near_the_spread_over_fresh_samples():
     fresh = np.std([ConvexHullRanker().fit(*sample(seed, 400)).coef_ for seed in range(1, 201)], axis=0, ddof=1)
     errors = []

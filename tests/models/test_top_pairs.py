@@ -59,6 +59,7 @@ def test_the_last_round_is_certified_and_can_be_stated_again(kernel, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "m.hull").predict(X), model.predict(X))
 
 
+@pytest.mark.slow
 def test_the_top_of_lists_gains_where_it_is_unlike_the_rest():
     gains = []
     for seed in range(8):

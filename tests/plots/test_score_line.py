@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from cases import slow_after
 from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
 from hullrank.order import OrderGraph
@@ -230,7 +231,7 @@ def bounded(ax, n_classes):
     )
 
 
-@pytest.mark.parametrize(("n_classes", "panels"), [(2, 1), (3, 1), (5, 1), (20, 1), (4, 2), (4, 3)])
+@pytest.mark.parametrize(("n_classes", "panels"), slow_after(2, [(3, 1), (4, 2), (2, 1), (5, 1), (20, 1), (4, 3)]))
 def test_the_legend_lies_below_the_name_of_the_axis_and_inside_the_figure(n_classes, panels):
     if panels == 1:
         displays = [bounded(None, n_classes)]

@@ -70,6 +70,12 @@ def test_gamma_scale_weights_are_repetitions(counts, seed):
     assert resolve_gamma("scale", sparse.csr_array(X), counts) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("m", range(10, 20))
+def test_gamma_scale_of_sparse_rows_far_from_zero_is_that_of_dense_rows(m):
+    X = np.random.default_rng(0).normal(size=(m, 1)) + 1e5
+    assert resolve_gamma("scale", sparse.csr_array(X)) == pytest.approx(resolve_gamma("scale", X), rel=1e-12)
+
+
 def test_gamma_of_constant_data_and_auto():
     assert resolve_gamma("scale", np.ones((4, 2))) == 1.0
     assert resolve_gamma("auto", np.ones((4, 2))) == 0.5

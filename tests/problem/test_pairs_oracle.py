@@ -227,6 +227,19 @@ def test_totals_of_queries_keep_their_digits_beside_larger_ones():
     np.testing.assert_allclose(found, [float(value) for value in exact], rtol=1e-14)
 
 
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_derivatives_at_zero_weights_are_those_of_the_listed_pairs(loss):
+    rng = np.random.default_rng(3)
+    targets, query, X = rng.integers(0, 4, 60), rng.integers(0, 3, 60), rng.normal(size=(60, 3)) + 5
+    _, pairs = comparable(targets, query, rng.random(60) + 0.1)
+    problem = PairProblem(ArrayRows(X), pairs, 7.0, charge_named(loss))
+    gradient, H = problem.first_step(4.0)
+    listed = PairProblem(ArrayRows(X), pairs.listed(), 7.0, charge_named(loss))
+    at = listed.pairs.at(np.zeros(60))
+    np.testing.assert_allclose(gradient, X.T @ listed.charged(at, 4.0).coef, atol=1e-12)
+    np.testing.assert_allclose(H, listed.curvature(at, 4.0, listed.rows), atol=1e-11)
+
+
 @pytest.mark.parametrize("few", [0, 24])
 def test_squares_of_tiny_violations_keep_their_digits(few, monkeypatch):
     """Scores a millionth short of the margin: the sum of squares is not a difference of larger sums."""

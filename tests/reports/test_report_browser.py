@@ -11,7 +11,7 @@ from hullrank import ExactRanker, FixedMarginClassifier, SwappedPairsRanker
 from hullrank.reports.html import write_report
 
 pytest.importorskip("selenium", reason=chromium.NO_SELENIUM)
-pytestmark = chromium.needs_chromium
+pytestmark = [chromium.needs_chromium, pytest.mark.slow]
 HOSTILE = "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>"
 
 
@@ -85,6 +85,23 @@ def test_long_names_that_look_alike_are_numbered(browser, tmp_path):
     browser.get(f"file://{tmp_path}/report.html")
     names = [cell.text.replace("\n", " ") for cell in css(browser, "#confusion tbody th")]
     assert [name.split(" ")[0] for name in names] == ["1.", "2.", "3."]
+
+
+def test_what_a_dot_says_is_in_sight_in_a_low_window(page):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    size = page.get_window_size()
+    try:
+        page.set_window_size(1000, 600)
+        page.refresh()
+        dot = css(page, ".point")[0]
+        page.execute_script("arguments[0].scrollIntoView({block: 'end'})", dot)
+        ActionChains(page).move_to_element(dot).perform()
+        assert css(page, "#detail")[0].text.startswith("Row 1: ")
+        end = page.execute_script("return document.getElementById('detail').getBoundingClientRect().bottom")
+        assert 0 < end <= page.execute_script("return innerHeight") + 1
+    finally:
+        page.set_window_size(size["width"], size["height"])
 
 
 def test_hovering_names_the_row(page, model):
@@ -203,7 +220,6 @@ def test_the_keyboard_is_enough(page):
     assert css(page, "#detail")[0].text != top
 
 
-@pytest.mark.slow
 def test_turning_the_phone_draws_anew_and_keeps_what_was_set(page):
     css(page, ".chips input")[0].click()
     css(page, ".threshold")[0].send_keys("\ue012" * 5)
@@ -220,7 +236,6 @@ def test_turning_the_phone_draws_anew_and_keeps_what_was_set(page):
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_needs_no_sideways_scrolling_and_text_has_contrast(page, scheme):
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}

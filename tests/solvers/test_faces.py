@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import conic
+from cases import slow_after
 from hullrank import ConvexHullRanker, SwappedPairsRanker
 from hullrank.solvers.base import Options
 from hullrank.solvers.faces import FaceSearch
@@ -18,7 +19,7 @@ def collinear(seed, m=60, n=12):
     return X, np.digitize(X[:, 0] + rng.normal(size=m), [-0.5, 0.5]), rng.choice([1, -1], size=n)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", slow_after(1, range(4)))
 def test_columns_one_by_one_reach_the_optimum_from_no_column_at_all(seed):
     X, y, signs = collinear(seed)
     for model, truth in (
@@ -35,7 +36,7 @@ def test_columns_one_by_one_reach_the_optimum_from_no_column_at_all(seed):
         assert search.statement.objective(search.best.allowed) == pytest.approx(truth(), rel=2e-6)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", slow_after(5, range(20)))
 def test_blocks_alone_or_followed_by_single_columns_end_with_a_proof(seed):
     X, y, signs = collinear(seed, n=25)
     for loss in ("hinge", "squared_hinge"):

@@ -282,11 +282,11 @@ def test_interrupt_keeps_the_best_so_far(monkeypatch, never_listed):
     problem = state(X, y, 100.0)
     step, calls = pairs_search.PairSearch._step, []
 
-    def interrupted(self):
+    def interrupted(self, tol):
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        step(self)
+        step(self, tol)
 
     monkeypatch.setattr(pairs_search.PairSearch, "_step", interrupted)
     certificate = solved(problem, tol=1e-10).certificate

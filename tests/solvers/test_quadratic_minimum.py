@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from hullrank.problem.intervals import fixed_margin_problem, hull_problem
-from hullrank.solvers._quadratic_minimum import _complementary, active_set_minimum
+from hullrank.solvers._quadratic_minimum import active_set_minimum, complementary
 from hullrank.solvers.interior_point import Iterate, Settled
 
 PROBLEMS = {
@@ -75,11 +75,11 @@ def test_an_l1_penalty_is_left_to_another_method():
 
 
 def test_constraints_that_say_the_same_share_their_multiplier():
-    t = _complementary(np.ones((2, 2)), np.array([-1.0, -1.0]), np.ones(2, dtype=bool))
+    t = complementary(np.ones((2, 2)), np.array([-1.0, -1.0]), np.ones(2, dtype=bool))
     np.testing.assert_allclose(t, 0.5)
 
 
 def test_an_active_set_that_does_not_settle_is_left_to_another_method():
     """A matrix that is not positive semidefinite makes the method go round in circles."""
-    assert _complementary(np.array([[0.1, -2.0], [-2.0, 0.1]]), np.array([-1.0, -1.0]), np.zeros(2, dtype=bool)) is None
-    assert _complementary(np.zeros((2, 2)), np.array([-1.0, -1.0]), np.ones(2, dtype=bool)) is None
+    assert complementary(np.array([[0.1, -2.0], [-2.0, 0.1]]), np.array([-1.0, -1.0]), np.zeros(2, dtype=bool)) is None
+    assert complementary(np.zeros((2, 2)), np.array([-1.0, -1.0]), np.ones(2, dtype=bool)) is None

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval, StrOptions
@@ -152,6 +151,8 @@ class RankBoost(QueryRankerMixin, ScoreLineEstimator):
 
     def _split(self, used: Ints, queries: Ints | None) -> tuple[Ints, Ints]:
         """Rows to train on and rows to hold out: whole queries if there are any."""
+        from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit  # long to load, and only used here
+
         splitter = ShuffleSplit if queries is None else GroupShuffleSplit
         split = splitter(1, test_size=self.validation_fraction, random_state=self.random_state)
         train, test = next(split.split(used, groups=queries))

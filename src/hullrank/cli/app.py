@@ -130,6 +130,7 @@ def compare(
     order: Order = None,
     edges: Edges = None,
     qid: Qid = None,
+    groups: Groups = None,
     weights: Weights = None,
     drop: Drop = None,
     words: Words = None,
@@ -146,7 +147,7 @@ def compare(
     from hullrank.cli.compare import run_compare
     from hullrank.cli.data import Columns, Reading
 
-    columns = Columns(target, qid, weights, tuple(drop or ()))
+    columns = Columns(target, qid, weights, tuple(drop or ()), groups)
     reading = Reading(decimal, dates, tuple(words or ()), find_target=order is None and edges is None)
     run_compare(
         data, columns, reading, methods=methods, cv=cv, order=order, edges=edges, settings=set_ or [], tune=tune,

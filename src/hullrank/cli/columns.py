@@ -1,5 +1,6 @@
 """What became of the columns of a table: one line each on demand, and always what should not pass unnoticed."""
 
+import shlex
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import polars as pl
 
 from hullrank.cli.console import note, table
 from hullrank.cli.data import Data
+from hullrank.cli.wording import counted
 from hullrank.io.forms import Form, few
 
 _EXAMPLES = 3
@@ -28,7 +30,7 @@ def tell_columns(data: Data, encoder: Any) -> None:
                 f"the others ({rows:,} of {len(data):,} rows) count as none of them"
             )
     for name in _counters(data):
-        note(f"column {name!r} only counts the rows; leave it out by --drop {name}")
+        note(f"column {name!r} only counts the rows; leave it out by --drop {shlex.quote(name)}")
 
 
 def column_facts(data: Data, encoder: Any) -> list[dict[str, Any]]:
@@ -63,7 +65,7 @@ def _done(column: dict[str, Any], known: pl.Series, missing: int) -> str:
         return "empty" if not len(known) else "different in every row, so nothing can be learned from it"
     if column["kind"] == "word":
         others = f", {column['n_others']:,} rarer ones are none of them" if column["n_others"] else ""
-        return f"{len(column['words'])} columns of 0 and 1, one a word{others}"
+        return f"{counted(len(column['words']), 'columns')} of 0 and 1, one a word{others}"
     form = column.get("form")
     parts = []
     if form is not None:

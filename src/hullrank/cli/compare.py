@@ -8,8 +8,9 @@ import numpy as np
 
 from hullrank.cli.console import note, out, print_json, table, working
 from hullrank.cli.data import Columns, Data, Reading, load_data, recognised
-from hullrank.cli.folds import Remarks, Task, runner
+from hullrank.cli.folds import Remarks, Run, Task, runner
 from hullrank.cli.grades import declared_order
+from hullrank.cli.groups import check_every_group, refuse_beside_groups
 from hullrank.cli.methods import check_method, known_methods, parse_settings, takes
 from hullrank.cli.tuning import is_tunable
 from hullrank.exceptions import HullrankError
@@ -36,14 +37,17 @@ def run_compare(
     chosen = [m for m in known_methods() if m != _SLOW] if methods == "all" else methods.replace(" ", "").split(",")
     for method in chosen:
         check_method(method)
+    refuse_beside_groups(columns, {"--tune": tune})
     data = load_data(path, columns, reading)
-    tasks = _tasks(
-        chosen, data, declared_order(data.y, order, edges), reading, parse_settings(settings), methods != "all"
-    )
+    graph = declared_order(data.y, order, edges)
+    check_every_group(data, graph, columns)
+    tasks = _tasks(chosen, data, graph, reading, parse_settings(settings), methods != "all")
+    if data.groups is not None:
+        _note_groups(list(tasks))
     if tune:
         tasks = {method: _to_tune(method, task) for method, task in tasks.items()}
     remarks = Remarks()
-    runs = {method: runner(task, remarks) for method, task in tasks.items()}
+    runs = {method: _naming(method, runner(task, remarks)) for method, task in tasks.items()}
     with working(f"comparing {len(runs)} methods") as advance:
 
         def hear(share: float, method: str, fold: int) -> None:
@@ -85,6 +89,25 @@ def _tasks(
         order = None if graph is None or numbered else graph.closure()
         tasks[method] = Task(method, data, y, settings, order, forms)
     return tasks
+
+
+def _note_groups(methods: list[str]) -> None:
+    """Say which methods learn as if there were no groups; their pairs are counted within groups all the same."""
+    blind = [method for method in methods if not takes(method, "groups")]
+    if blind:
+        note(f"{', '.join(blind)}: learned as if a grade meant the same in all groups, measured within groups")
+
+
+def _naming(method: str, run: Run) -> Run:
+    """The same, and errors say which method they come from."""
+
+    def named(train: Any, test: Any) -> float:
+        try:
+            return run(train, test)
+        except ValueError as error:
+            raise HullrankError(f"method {method}: {error}; or leave it out of --methods") from error
+
+    return named
 
 
 def _to_tune(method: str, task: Task) -> Task:

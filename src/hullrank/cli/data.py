@@ -1,5 +1,6 @@
 """From a file and the names of its columns to features, target, weights and queries."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from hullrank.cli.console import note, working
-from hullrank.cli.wording import did_you_mean, in_command_terms, listed
+from hullrank.cli.wording import counted, did_you_mean, in_command_terms, listed
 from hullrank.exceptions import TableError
 from hullrank.io.csv_style import Style
 from hullrank.io.forms import Form, read_cells, recognise, strays
-from hullrank.io.numbers import whole_numbers
+from hullrank.io.numbers import read_numbers, whole_numbers
 from hullrank.io.tables import SparseTable, read_styled
 
 
@@ -111,7 +112,8 @@ def load_data(
 def tell_missing_targets(without: int, left: int, columns: Columns, name: str) -> None:
     """A note about rows that were left out because they have no target; an error if none is left."""
     if without:
-        note(f"{without:,} rows of {name} have no {columns.target!r} and are left out")
+        have, are = ("has", "is") if without == 1 else ("have", "are")
+        note(f"{counted(without, 'rows')} of {name} {have} no {columns.target!r} and {are} left out")
     if not left:
         raise TableError(f"no row of {name} has a value in column {columns.target!r}")
 
@@ -166,13 +168,20 @@ class TakenApart:
         special = [target if need_target else None, self.columns.qid, self.columns.weights, self.columns.groups]
         for column in filter(None, (*special, *self.columns.drop, *self.reading.words)):
             if column not in names:
-                hint = did_you_mean(column, names) or f"; it has {listed(names)}{self._further_down()}"
+                meant = did_you_mean(column, names) if len(names) > 1 else ""
+                hint = meant or f"; it has {listed(names)}{self._about_names()}"
                 raise TableError(f"{self.name} has no column {column!r}{hint}")
 
-    def _further_down(self) -> str:
-        """What to do if the first line is a title: its columns have no names."""
-        unnamed = any(name.startswith("column ") for name in self.frame.columns)
-        return "; if the names of the columns stand further down, delete the lines above them" if unnamed else ""
+    def _about_names(self) -> str:
+        """What may be wrong with the first line: nothing separates it, it is a title, or it is a row already."""
+        names = self.frame.columns
+        if len(names) == 1 and self.style is not None:
+            return "; separate its cells by commas, semicolons, tabs or bars, from the first line on"
+        if any(name.startswith("column ") for name in names):
+            return "; if the names of the columns stand further down, delete the lines above them"
+        if read_numbers(pl.Series(names), ".").null_count() < len(names):
+            return "; if its first line is a row already, put a line with the names of the columns above it"
+        return ""
 
     def _read_target(self) -> None:
         """Turn words of the target that say numbers or dates into them, and leave out the rows without any.
@@ -259,7 +268,8 @@ def recognised(data: Data, reading: Reading) -> dict[str, Form] | None:
         note(in_command_terms(told))
     for name in data.X.columns:
         if data.qid is None and name.lower() in QUERY_NAMES:
-            note(f"column {name!r} is taken as a feature; if it says which query a row is for, add --qid {name}")
+            add = f"--qid {shlex.quote(name)}"
+            note(f"column {name!r} is taken as a feature; if it says which query a row is for, add {add}")
     return found.forms
 
 

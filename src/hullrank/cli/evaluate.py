@@ -10,6 +10,7 @@ from hullrank.cli.data import Columns
 from hullrank.cli.model import Model, pair_accuracies, total_order
 from hullrank.cli.parts import Placed
 from hullrank.cli.retrieval import Lists, list_measures
+from hullrank.cli.wording import counted
 
 _MOST_GRADES = 50  # beyond, the target is a number rather than a grade
 
@@ -47,7 +48,7 @@ def run_evaluate(
 def _title(rows: Placed) -> str:
     queries = "" if rows.qid is None else f" in {len(np.unique(rows.qid)):,} queries"
     groups = "" if rows.groups is None else f" of {len(np.unique(rows.groups)):,} groups"
-    return f"{len(rows):,} rows{queries}{groups}"
+    return f"{counted(len(rows), 'rows')}{queries}{groups}"
 
 
 def measure(model: Model, rows: Placed, lists: Lists) -> dict[str, float]:

@@ -13,6 +13,7 @@ from hullrank.cli.console import note, working
 from hullrank.cli.data import Columns, Data, Reading, load_data, recognised, target_values
 from hullrank.cli.folds import Task
 from hullrank.cli.grades import declared_order
+from hullrank.cli.groups import check_every_group, refuse_beside_groups
 from hullrank.cli.methods import build, check_method, known_methods, parse_settings, takes
 from hullrank.cli.order import AUTO, suggest_order
 from hullrank.cli.output import check_model_place, placed
@@ -50,7 +51,12 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     check_method(wishes.method)
     if wishes.tune:
         check_tunable(wishes.method, parse_settings(list(wishes.settings)))
-    _check_groups(columns, wishes)
+    refuse_beside_groups(
+        columns, {"--probabilities": wishes.probabilities, "--tune": wishes.tune, "--order auto": wishes.order == AUTO}
+    )
+    if columns.groups is not None and not takes(wishes.method, "groups"):
+        able = ", ".join(name for name in known_methods() if takes(name, "groups"))
+        raise HullrankError(f"method {wishes.method} has no thresholds per group; use one of {able}")
     tables = larger_than_memory(path, wishes.memory)
     if tables is not None:
         if wishes.tune:
@@ -67,7 +73,7 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     graph = declared_order(data.y, wishes.order, wishes.edges)
     from hullrank.io import save
 
-    _check_every_group(data, graph, columns)
+    check_every_group(data, graph, columns)
     forms = recognised(data, reading)
     settings, y, grades = arrange(wishes.method, parameters, data, graph)
     _advise(wishes.method, data, y, graph)
@@ -115,34 +121,6 @@ def about_fit(method: str, columns: Columns, data: Data, grades: list[Any] | Non
         "groups": columns.groups,
         "grades": grades,
     }
-
-
-def _check_groups(columns: Columns, wishes: Wishes) -> None:
-    """Refuse what cannot be had together with groups, before anything is read."""
-    if columns.groups is None:
-        return
-    if not takes(wishes.method, "groups"):
-        able = ", ".join(name for name in known_methods() if takes(name, "groups"))
-        raise HullrankError(f"method {wishes.method} has no thresholds per group; use one of {able}")
-    for option, asked, reason in (
-        ("--qid", columns.qid is not None, "rows are compared within queries, or within groups"),
-        ("--probabilities", wishes.probabilities, "a grade has another probability in every group"),
-        ("--tune", wishes.tune, "its folds count pairs across groups; set C by --set C=..."),
-        ("--order auto", wishes.order == AUTO, "it compares grades across groups; state the order"),
-    ):
-        if asked:
-            raise HullrankError(f"--groups cannot be had together with {option}: {reason}")
-
-
-def _check_every_group(data: Data, graph: OrderGraph | None, columns: Columns) -> None:
-    """Refuse rows without a group, and orders whose grades have no thresholds between them."""
-    if data.groups is None:
-        return
-    if graph is not None and not graph.is_total:
-        raise HullrankError("--groups cut grades at thresholds of their own, and a partial order has none")
-    missing = np.flatnonzero(data.groups == "")
-    if len(missing):
-        raise TableError(f"row {data.numbers[missing[0]]} has no group in column {columns.groups!r}")
 
 
 def _advise(method: str, data: Data, y: Any, graph: OrderGraph | None) -> None:

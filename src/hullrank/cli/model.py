@@ -27,9 +27,15 @@ class Model:
     @classmethod
     def load(cls, path: Path, *tables: Path | None) -> "Model":
         """Read a model file; it and the tables must be there, which is asked before what takes a second to load."""
+        if str(path) == "-":
+            raise HullrankError("a model is not read from standard input; give the name of its file")
         for file in (path, *tables):
             if file is not None and str(file) != "-" and not in_parts(file):
                 file.open("rb").close()
+        if not _may_be_model(path):
+            swapped = any(file is not None and file.is_file() and _may_be_model(file) for file in tables)
+            hint = "give the model first, and then the table" if swapped else "`hullrank fit` makes one"
+            raise HullrankError(f"{path} is no model file; {hint}")
         from hullrank.io import read_model
 
         held = read_model(path)
@@ -159,6 +165,12 @@ class Model:
     def qid_column(self, given: str | None, whole: bool) -> str | None:
         """The column with the queries: the one given, else the one of the fit."""
         return None if whole else given or self.about.get("qid") or None
+
+
+def _may_be_model(path: Path) -> bool:
+    """Whether a file begins as model files do, whatever its name."""
+    with path.open("rb") as stream:
+        return b"header.json" in stream.read(60)
 
 
 def ranks(scores: Any, qid: Any | None) -> Any:

@@ -33,9 +33,21 @@ def _settings(incomplete: str) -> list[str]:
 
 def _is_there(context: typer.Context, path: Path | None) -> Path | None:
     """Ask for the file before any library is loaded that reads it, so that a wrong name is answered at once."""
-    if path is not None and str(path) != "-" and not has_magic(str(path)) and not context.resilient_parsing:
-        path.stat()
-    return path
+    if path is None or str(path) == "-" or has_magic(str(path)) or context.resilient_parsing or path.exists():
+        return path
+    raise _missing(path)
+
+
+def _missing(path: Path) -> Exception:
+    """What to say about a file that is not there: the one that may have been meant."""
+    from hullrank.cli.wording import did_you_mean
+    from hullrank.exceptions import HullrankError
+
+    try:
+        beside = [file.name for file in path.parent.iterdir()]
+    except OSError:
+        beside = []
+    return HullrankError(f"there is no file {path}{did_you_mean(path.name, beside)}")
 
 
 def _is_decimal(text: str | None) -> str | None:

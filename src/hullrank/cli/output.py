@@ -69,9 +69,15 @@ def _check_writable(path: Path, as_json: bool) -> None:
         raise HullrankError(f"{path} is a folder; give the name of a file")
     if not folder.is_dir():
         raise HullrankError(f"there is no folder {folder} to write {path.name} to; make it first (mkdir -p {folder})")
-    ordinary = path.is_file() or not path.exists()
-    if not os.access(folder if ordinary else path, os.W_OK):
-        raise HullrankError(f"{path} cannot be written: no permission to write to {folder}")
+    try:
+        if path.is_file() or not path.exists():
+            tempfile.TemporaryFile(dir=folder).close()
+        elif not os.access(path, os.W_OK):
+            raise PermissionError
+    except PermissionError as error:
+        raise HullrankError(f"{path} cannot be written: no permission to write to {folder}") from error
+    except OSError as error:
+        raise HullrankError(f"{path} cannot be written: no file can be made in {folder} ({error.strerror})") from error
 
 
 @contextmanager

@@ -9,16 +9,17 @@ import numpy as np
 import polars as pl
 from rich.text import Text
 
-from hullrank.cli.console import note, out, print_json, say, table, working
+from hullrank.cli.console import cell, note, out, print_json, say, table, working
 from hullrank.cli.data import Columns, Data
 from hullrank.cli.model import Model, ranks
 from hullrank.cli.output import STDOUT, check_table_place, write_table
 from hullrank.cli.parts import Parts, larger_than_memory
-from hullrank.cli.wording import listed
+from hullrank.cli.wording import counted, listed
 from hullrank.exceptions import HullrankError, TableError
 
 _SHOWN = 20
 _SHOWN_IN_QUERIES = 100
+_SHOWN_COLUMNS = 4  # of the table itself on the terminal
 _SHOWN_CHANCES = 6  # columns of probabilities on the terminal; files have all
 MOST_SHOWN = 1000  # rows in JSON
 
@@ -171,16 +172,24 @@ def _show(ranking: Ranking) -> None:
     result, query = ranking.best, ranking.query
     names = [name for name in ranking.names.values() if name != query]
     chances = [name for name in names if name.startswith("P(")]
+    head = result.head(_most(query)).with_columns(pl.col(chances).round(4))
     names = [name for name in names if name not in chances[_SHOWN_CHANCES:]]
-    shown = [*names, *[name for name in result.columns if name not in names and name != query][:4]]
+    others = [name for name in head.columns if name not in ranking.names.values() and name != query]
+    shown = _that_fit(head, names, others[:_SHOWN_COLUMNS])
     left = tuple(i for i, name in enumerate(shown) if not result[name].dtype.is_numeric())
     right = tuple(i for i in range(len(shown)) if i not in left)
-    head = result.head(_most(query)).with_columns(pl.col(chances).round(4))
     out.print(Text(f"{_share(head.height, ranking.rows)}, best first{_within(query)}", style="bold"))
     groups = [(None, head)] if query is None else head.partition_by(query, maintain_order=True, as_dict=True).items()
     for key, part in groups:
         heading = "" if key is None else f"\n{query} {key[0]}"
         out.print(table(heading, shown, part.select(shown).rows(), right=right))
+
+
+def _that_fit(rows: pl.DataFrame, names: list[str], others: list[str]) -> list[str]:
+    """All of the names, and of the others as many as the terminal has room for beside them."""
+    wide = [max([len(name), *(len(cell(value)) for value in rows[name])]) + 2 for name in (*names, *others)]
+    most = int(np.searchsorted(np.cumsum(wide) - 2, out.width, side="right"))
+    return [*names, *others][: max(len(names), most)]
 
 
 def _most(query: str | None) -> int:
@@ -193,7 +202,7 @@ def _within(query: str | None) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{whole:,} rows" if part == whole else f"{part:,} of {whole:,} rows"
+    return counted(whole, "rows") if part == whole else f"{part:,} of {whole:,} rows"
 
 
 def _free(name: str, taken: list[str]) -> str:

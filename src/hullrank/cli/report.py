@@ -5,6 +5,7 @@ from pathlib import Path
 from hullrank.cli.console import print_json, say, working
 from hullrank.cli.model import Model
 from hullrank.cli.output import STDOUT, check_place, placed
+from hullrank.cli.wording import counted
 
 
 def run_report(
@@ -46,4 +47,4 @@ def run_report(
     if as_json:
         print_json({"report": report_file, "rows": len(data)})
     elif str(report_file) != STDOUT:
-        say(f"The report on {len(data):,} rows is in {report_file}")
+        say(f"The report on {counted(len(data), 'rows')} is in {report_file}")

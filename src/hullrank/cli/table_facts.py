@@ -9,6 +9,7 @@ import polars as pl
 from hullrank.cli.columns import column_facts, columns_table, tell_columns
 from hullrank.cli.console import out, print_json, say, working
 from hullrank.cli.data import Columns, Data, Reading, load_data, recognised
+from hullrank.cli.wording import counted
 from hullrank.io.forms import Form, read_cells
 
 _MOST_VALUES = 40  # different values of a column that may be grades, each with its number of rows
@@ -18,7 +19,7 @@ def run_columns(path: Path, reading: Reading, *, as_json: bool) -> None:
     """Show kind, missing cells, examples and values of every column."""
     data = load_data(path, Columns(), reading, need_target=False)
     facts = _sparse_facts(data) if data.sparse else _facts(data, reading)
-    style = None if data.style is None else str(data.style)
+    style = None if data.style is None or data.X.width == 1 else str(data.style)
     if as_json:
         print_json({"file": path, "rows": len(data), "style": style, **facts})
         return
@@ -26,7 +27,7 @@ def run_columns(path: Path, reading: Reading, *, as_json: bool) -> None:
         out.print(columns_table([_line(column) for column in facts["columns"]], "as a feature"))
         say("")
     said = f", {style}" if style else f", {facts['features']:,} features in SVMlight format" if data.sparse else ""
-    say(f"{len(data):,} rows{said}")
+    say(f"{counted(len(data), 'rows')}{said}")
 
 
 def _sparse_facts(data: Data) -> dict[str, Any]:

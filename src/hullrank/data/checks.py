@@ -63,7 +63,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = Tr
     Unless they have to be ``copied``, many rows in another order of memory or in float32 stay as they are (see
     ``row_view``).
     """
-    if not _is_plain(estimator, X, reset):
+    if not _is_plain(estimator, X, reset, copied):
         refuse_masked(X, "X")
         if reset:
             warn_of_query_columns(X)
@@ -86,12 +86,14 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = Tr
     return X
 
 
-def _is_plain(estimator: Any, X: Any, reset: bool) -> bool:
+def _is_plain(estimator: Any, X: Any, reset: bool, copied: bool) -> bool:
     """Whether X is already what ``validate_data`` would return, whose questions about it cost more than a small fit.
 
     A sum that is finite tells that all entries are; the number of columns is then remembered, or as it was.
     """
-    if type(X) is not np.ndarray or X.dtype != np.float64 or not (X.ndim == 2 and X.size and X.flags.c_contiguous):
+    if type(X) is not np.ndarray or X.dtype != np.float64 or not (X.ndim == 2 and X.size):
+        return False
+    if not (X.flags.c_contiguous or (X.flags.f_contiguous and not copied)):
         return False
     if hasattr(estimator, "feature_names_in_") or not isfinite(X.sum()):
         return False
@@ -188,7 +190,7 @@ def check_queries(qid: Any, n_rows: int) -> NDArray[np.intp]:
     if qid is None:
         return np.zeros(n_rows, dtype=np.intp)
     refuse_masked(qid, "qid")
-    values = column_or_1d(qid)
+    values = qid if type(qid) is np.ndarray and qid.ndim == 1 else column_or_1d(qid)
     if len(values) != n_rows:
         raise HullrankError(f"qid has {len(values)} entries, but there are {n_rows} rows; pass one query id per row")
     bad = _missing(values)

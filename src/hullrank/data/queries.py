@@ -36,7 +36,7 @@ def qid_from_groups(sizes: ArrayLike) -> Ints:
         raise HullrankError(f"group sizes have the shape {values.shape}; pass one number of rows per query")
     bad = ~np.isfinite(values) | (values != np.floor(values)) | (values < 1) if values.dtype.kind in "iuf" else None
     if bad is None or bad.any():
-        odd = values[0] if bad is None else values[bad][0]
+        odd = (values if bad is None else values[bad]).tolist()[0]
         raise HullrankError(f"a group has the size {odd!r}; sizes are positive whole numbers, one per query")
     return np.repeat(np.arange(len(values), dtype=np.int64), values.astype(np.int64))
 

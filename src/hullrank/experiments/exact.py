@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from hullrank.baselines.rankboost import RankBoost
 from hullrank.experiments.base import Cell, Experiment, Record, Report, Results, ResultTable, grid_of_cells
 from hullrank.experiments.data import hold_out, load_sheet, standardise
-from hullrank.experiments.figures import bars_with_ranges, new_figure, rank_figure
+from hullrank.experiments.figures import bars_with_ranges, new_figure, rank_figure, with_deviation
 from hullrank.experiments.published import EXACT
 from hullrank.experiments.statistics import in_words, paired_t_test
 from hullrank.metrics import swapped_pairs
@@ -183,10 +183,7 @@ def _figure(parts: dict[str, dict[str, NDArray[Any]]]) -> Any:
     figure = new_figure(10, 6)
     for ax, (part, values) in zip(figure.subplots(2, 1), parts.items(), strict=True):
         series = {
-            method: [
-                tuple(np.array([d.mean(), d.mean() - d.std(), d.mean() + d.std()]))
-                for d in (v[:, k] - v[:, -1] for v in values.values())
-            ]
+            method: [with_deviation(v[:, k] - v[:, -1]) for v in values.values()]
             for k, method in enumerate(METHODS[:-1])
         }
         bars_with_ranges(ax, [_title(name) for name in values], series)

@@ -27,6 +27,12 @@ def rank_figure(scores: ArrayLike, names: Sequence[str]) -> Any:
     return figure
 
 
+def with_deviation(values: Any) -> tuple[float, float, float]:
+    """The mean, and the mean less and plus the standard deviation of a sample, as the tables print it."""
+    mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
+    return mean, mean - deviation, mean + deviation
+
+
 def bars_with_ranges(ax: Any, groups: Sequence[str], series: Mapping[str, Sequence[tuple[float, ...]]]) -> None:
     """Points (middle, low, high) of every series side by side, one group after the other; NaN is left out."""
     width = 0.8 / max(len(series), 1)

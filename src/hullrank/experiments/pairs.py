@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hullrank.datasets import discretize
 from hullrank.experiments.base import Cell, Experiment, Record, Report, Results, ResultTable, emphasised, grid_of_cells
 from hullrank.experiments.data import hold_out, load_sheet, standardise
-from hullrank.experiments.figures import bars_with_ranges, new_figure, rank_figure
+from hullrank.experiments.figures import bars_with_ranges, new_figure, rank_figure, with_deviation
 from hullrank.experiments.published import PAIRS, PairsRow, Score
 from hullrank.experiments.statistics import average_ranks, in_words, paired_t_test, wilcoxon_test
 from hullrank.experiments.tuning import choose
@@ -164,12 +164,7 @@ def _findings(values: dict[str, NDArray[Any]], quick: bool) -> list[str]:
 def _figure(values: dict[str, NDArray[Any]]) -> Any:
     figure = new_figure(10, 4.5)
     ax = figure.add_subplot()
-    series = {
-        method: [
-            (v[:, k].mean(), v[:, k].mean() - v[:, k].std(), v[:, k].mean() + v[:, k].std()) for v in values.values()
-        ]
-        for k, method in enumerate(METHODS)
-    }
+    series = {method: [with_deviation(v[:, k]) for v in values.values()] for k, method in enumerate(METHODS)}
     if all(name in PAIRS for name in values):
         printed = [PAIRS[name].swapped for name in values]
         series["swapped pairs, published"] = [(s.mean, s.mean - s.sd, s.mean + s.sd) for s in printed]

@@ -101,7 +101,7 @@ class Content:
         start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         if start[:1] == b"{":
             return "jsonl"
-        if ending == ".json" or re.match(rb"\[\s*[{\]]", start):
+        if ending == ".json" or re.match(rb"\[\s*[\[{\]]", start):
             return "json"
         return "svmlight" if _SVMLIGHT.match(_first_row(head)) else "csv"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from hullrank.exceptions import TableError
-from hullrank.io.numbers import decimal_evidence, is_ambiguous, read_numbers, whole_numbers
+from hullrank.io.numbers import decimal_evidence, has_leading_zeros, is_ambiguous, read_numbers, whole_numbers
 
 SEPARATORS = ";\t|,"  # the comma last: where two fit alike, it may be a decimal comma
 _LINES = 200  # lines that are looked at to find the separator
@@ -47,7 +47,7 @@ def header_of(head: bytes, name: str) -> tuple[list[str], Style]:
     separator = max(candidates, key=lambda sign: _fitness(rows[sign]))
     header = [cell.strip() for cell in rows[separator][0]] if rows[separator] else []
     if not any(header):
-        raise TableError(f"the first line of {name} is blank, where the names of the columns should stand")
+        raise TableError(f"the first line of {name} is blank, where the names of the columns should stand; delete it")
     return header, Style(separator, skip=int(said is not None))
 
 
@@ -102,6 +102,8 @@ def typed(words: pl.DataFrame, decimal: str) -> pl.DataFrame:
 
 def _typed(cells: pl.Series, decimal: str) -> pl.Series:
     if cells.str.contains(r"[^\d.,'’_eE+\-\s]").any():  # percent and currencies are recognised later, with a note
+        return cells
+    if has_leading_zeros(cells):
         return cells
     if cells.str.contains(r"[.'’_\s]").any():  # thousands are apart
         values = read_numbers(cells, decimal)

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +13,10 @@ from hullrank.exceptions import TableError
 from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
 from hullrank.io.csv_style import Style, header_of, is_doubtful, sniff_decimal, typed
 from hullrank.io.encodings import WINDOWS, as_utf8, converted
+from hullrank.io.numbers import has_leading_zeros
 
 _SNIFFED = 2_000  # rows from which the decimal sign is guessed
+_LEADING_ZERO = re.compile(rb"(?:^|[\s,;|\"])0\d")
 
 
 class _NotUtf8Error(TableError):
@@ -22,12 +26,21 @@ class _NotUtf8Error(TableError):
 def read_csv(content: Content, name: str, decimal: str | None, usual: str | None) -> tuple[pl.DataFrame, Style]:
     """The table and its style; ``decimal`` is its decimal sign, ``usual`` the sign where no cell tells."""
     content, encoding = as_utf8(content, name)
+    content = _with_line_feeds(content)
     try:
         frame, style = _read(content, name, decimal, usual)
     except _NotUtf8Error:  # somewhere behind the first bytes
         encoding = WINDOWS
         frame, style = _read(converted(content, name, encoding), name, decimal, usual)
     return frame, replace(style, encoding=encoding)
+
+
+def _with_line_feeds(content: Content) -> Content:
+    """The content with lines that end as elsewhere, if they end as on old Macintoshes."""
+    if b"\r" not in content.head or b"\n" in content.head:
+        return content
+    with content.stream() as stream:
+        return Content(None, stream.read().replace(b"\r", b"\n"))
 
 
 def _read(content: Content, name: str, decimal: str | None, usual: str | None) -> tuple[pl.DataFrame, Style]:
@@ -43,7 +56,7 @@ def _read(content: Content, name: str, decimal: str | None, usual: str | None) -
             first = _parsed(content, name, style, types=False, rows=_SNIFFED)
             decimal = sniff_decimal(first, style.separator, usual)
     style = replace(style, decimal=decimal)
-    frame = _parsed(content, name, style, types=decimal == ".")
+    frame = _parsed(content, name, style, types=decimal == ".", words=_codes(content, name, style))
     if frame.width and frame.height and frame[:, -1].null_count():
         _refuse_short_rows(content, name, style, frame.width)
         blank = pl.all_horizontal(pl.all().is_null())
@@ -52,9 +65,23 @@ def _read(content: Content, name: str, decimal: str | None, usual: str | None) -
     return (frame if decimal == "." else typed(frame, decimal)), style
 
 
-def _parsed(content: Content, name: str, style: Style, *, types: bool, rows: int | None = None) -> pl.DataFrame:
-    """The cells, as words or (``types``) as what Polars takes them for, of the first ``rows`` or all rows."""
+def _codes(content: Content, name: str, style: Style) -> list[str]:
+    """Columns with leading zeros, as article numbers have them: as words they keep them, and still say numbers."""
+    if not _LEADING_ZERO.search(content.head):
+        return []
+    first = _parsed(content, name, style, types=False, rows=_SNIFFED)
+    return [column.name for column in first if has_leading_zeros(column)]
+
+
+def _parsed(
+    content: Content, name: str, style: Style, *, types: bool, rows: int | None = None, words: Iterable[str] = ()
+) -> pl.DataFrame:
+    """The cells of the first ``rows`` or all rows, as words or (``types``) as what Polars takes them for.
+
+    Columns of ``words`` are words in any case, and so are whole numbers that have too many digits for 64 bits.
+    """
     options: dict[str, Any] = {"separator": style.separator, "skip_lines": style.skip, "n_rows": rows}
+    options["schema_overrides"] = dict.fromkeys(words, pl.String)
     for looked_at in (INFER, None):
         try:
             return pl.read_csv(
@@ -64,7 +91,7 @@ def _parsed(content: Content, name: str, style: Style, *, types: bool, rows: int
                 infer_schema_length=looked_at,
                 glob=False,
                 **options,
-            )
+            ).with_columns(pl.selectors.by_dtype(pl.Int128).cast(pl.String))
         except REFUSALS as error:
             if looked_at is None or not str(error).startswith("could not parse"):
                 if "utf-8" in reason(error).lower():
@@ -114,4 +141,6 @@ def _ragged(content: Content, name: str, style: Style, width: int) -> str | None
     if row is None:
         return None
     hint = "; cells with commas in them stand in quotes" if style.separator == "," and len(row) > width else ""
+    if any("\n" in cell for cell in row):
+        hint = '; a quote (") before it is not closed'
     return f"{name}, line {reader.line_num + style.skip}: {len(row)} fields where the header has {width}{hint}"

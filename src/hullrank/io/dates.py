@@ -64,7 +64,8 @@ def read_dates(cells: pl.Series, order: str) -> pl.Series:
     for form in FORMS.values():
         if said.null_count() == cells.null_count():
             break
-        said = said.zip_with(said.is_not_null(), _by_form(cells, form, order))
+        if cells.str.contains(form + _REST).any():  # a tenth of the time that reading takes
+            said = said.zip_with(said.is_not_null(), _by_form(cells, form, order))
     return said
 
 

@@ -92,8 +92,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not columns:
             raise TableError("the table has no rows")
         learned = [column.learned() for column in columns]
-        if not self.standardise:
-            learned = [c | {"mean": 0.0, "scale": 1.0} if c["kind"] == "number" else c for c in learned]
         if all(column["kind"] == "left out" for column in learned):
             raise TableError("no column is left to learn from; every one is empty or an identifier")
         if not self.standardise:

@@ -6,12 +6,20 @@ A form is a plain dictionary, so that model files carry it: ``{"kind": "number",
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import polars as pl
 
 from hullrank.io.dates import ORDERS, read_dates
-from hullrank.io.numbers import currencies, decimal_evidence, is_ambiguous, mixes_percent, read_numbers
+from hullrank.io.numbers import (
+    currencies,
+    decimal_evidence,
+    has_leading_zeros,
+    is_ambiguous,
+    mixes_percent,
+    read_numbers,
+)
 
 Form = dict[str, Any]
 
@@ -27,6 +35,7 @@ MARKERS = frozenset({
 # Up to this share of the cells may be strays; with more of them the column is words.
 MOST_STRAYS = 0.1
 _FEW = 3
+_MEASURED = r"^\s*(?<sign>[~≈<>≤≥=]*)\s*[-+]?\d[\d.,]*\s*(?<unit>(?:\p{L}{1,12}\.?)?)\s*$"
 _LOOKED_AT = 1000  # the most frequent words, among which some must say a number or a date
 
 
@@ -181,22 +190,33 @@ class _Counted:
         if not sure_sign and is_ambiguous(self.words):
             what, other = ("thousands", ",") if form["decimal"] == "." else ("decimals", ".")
             told.append(f"{name}: commas taken as signs of {what} (decimal={other!r} if not)")
+        if has_leading_zeros(self.words) and self._are_long_and_alike():
+            told.append(f"{name} has leading zeros and is taken as numbers (words=[{self.name!r}] if they are codes)")
         if len(found := currencies(self.words)) > 1:
             told.append(f"{name} mixes currencies ({few(found)}); their numbers are compared as they are")
         if mixes_percent(self.words.filter(read_cells(self.words, form).is_not_null())):
             told.append(f"{name} mixes percent and plain numbers; 12% is taken as 0.12")
         return told
 
+    def _are_long_and_alike(self) -> bool:
+        """Whether all words have one length, longer than that of a padded month or number of a row."""
+        lengths = self.words.str.len_chars().unique()
+        return len(lengths) == 1 and lengths[0] > _FEW
+
     def _cells(self, words: list[str], kind: str) -> str:
         cells = int(self.counts.filter(self.words.is_in(words)).sum())
         return f"1 cell is no {kind.removesuffix('s')}" if cells == 1 else f"{cells:,} cells are no {kind}"
 
     def _measured(self, name: str) -> list[str]:
-        """Numbers with a word behind them, such as 12 kg."""
-        digits = int(self.counts.filter(self.words.str.contains(r"^\s*[-+]?\d[\d.,]*\s+\p{L}+\.?\s*$")).sum())
-        if not self.total or digits < 0.9 * self.total or self.words.str.extract(r"(\p{L}+)", 1).n_unique() > 1:
+        """Durations, and numbers with a few different units or signs beside them, such as 12 kg, 5k and ~7."""
+        shown, most = few(self.words.to_list()), (1 - MOST_STRAYS) * max(self.total, 1)
+        if int(self.counts.filter(self.words.str.contains(r"^\s*\d+:\d{2}(:\d{2})?\s*$")).sum()) >= most:
+            return [f"{name} is taken as words ({shown}); write durations as numbers, of hours for instance"]
+        beside = self.words.str.extract_groups(_MEASURED).struct.unnest()
+        measured = ((beside["sign"] != "") | (beside["unit"] != "")).fill_null(False)
+        if int(self.counts.filter(measured).sum()) < most or beside["unit"].n_unique() > _FEW:
             return []
-        return [f"{name} is taken as words ({few(self.words.to_list())}); leave out the unit to have it as numbers"]
+        return [f"{name} is taken as words ({shown}); leave out the unit or sign to have it as numbers"]
 
     def _either_way(self) -> bool:
         """Whether some cell is another day when the month comes first."""
@@ -206,8 +226,9 @@ class _Counted:
 
 def _says_something(words: pl.Series, dates: str) -> bool:
     """Whether any of the words is a number or a date."""
-    readings = (read_numbers(words, "."), read_numbers(words, ","), read_dates(words, "dmy"), read_dates(words, dates))
-    return any(values.null_count() < len(values) for values in readings)
+    numbers = (read_numbers(words, sign) for sign in (".", ","))
+    days = (read_dates(words, order) for order in ("dmy", dates))
+    return any(values.null_count() < len(values) for values in chain(numbers, days))
 
 
 def _candidates(decimal: str, dates: str) -> tuple[Form, Form]:

@@ -89,6 +89,11 @@ def is_ambiguous(cells: pl.Series) -> bool:
     return bool((read_numbers(known, ".") != read_numbers(known, ",")).fill_null(False).any())
 
 
+def has_leading_zeros(cells: pl.Series) -> bool:
+    """Whether some whole number begins with a zero, as codes do."""
+    return bool(cells.str.contains(r"^\s*0\d+\s*$").any())
+
+
 def whole_numbers(cells: pl.Series, values: pl.Series) -> pl.Series:
     """The values as integers if every one of them is whole and was written without a decimal sign or percent."""
     known = values.drop_nulls()

@@ -46,6 +46,8 @@ _RECORDS = {
     "ScoreTable": "hullrank.problem.score_table",
     "LinearState": "hullrank.baselines._perceptron",
     "KernelState": "hullrank.baselines._perceptron",
+    "LinearMap": "hullrank.problem.laplacian",
+    "KernelMap": "hullrank.problem.laplacian",
 }
 _RETIRED = {"Certificate": {"scope"}}  # fields that older files still hold
 _ONLY_FOR_REFITTING = ("_warm",)
@@ -240,6 +242,8 @@ def check_fitted_shapes(estimator: Any) -> None:
             raise ModelFileError(f"the form of column {str(column.get('name'))[:40]!r} is none")
     linear = getattr(estimator, "kernel", "linear") == "linear"  # an approximated one has coefficients of rows
     weights = ("coef_", "dual_coef_") if linear else ("dual_coef_",)
+    if "estimator" in estimator.get_params(deep=False):  # it predicts by what is inside, which was looked at before
+        weights = ("estimator_",)
     if hasattr(estimator, "certificate_") and not any(hasattr(estimator, name) for name in weights):
         raise ModelFileError(f"its {type(estimator).__name__} has a certificate, but no {weights[0]} to predict with")
     n = getattr(estimator, "n_features_in_", None)

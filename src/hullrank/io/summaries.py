@@ -107,7 +107,9 @@ def as_numbers(series: pl.Series) -> pl.Series:
     values = series.cast(pl.Float64).fill_nan(None)
     if values.is_infinite().any():
         row = int(values.is_infinite().fill_null(False).arg_true()[0])
-        raise TableError(f"column {series.name!r} is infinite in row {row + 1}")
+        raise TableError(
+            f"column {series.name!r} is infinite in row {row + 1}; write a number there, or leave the cell empty"
+        )
     return values
 
 

@@ -106,15 +106,23 @@ def read_styled(
     return frame, style
 
 
+_ARRAY = 'an array of objects, one for every row, such as [{"size": 1}, {"size": 2}]'
+
+
 def _read_jsonl(content: Content, name: str) -> pl.DataFrame:
     check_text(content.head, name)
     for rows in (INFER, None):
         try:
-            return pl.read_ndjson(content.for_polars, infer_schema_length=rows)
+            frame = pl.read_ndjson(content.for_polars, infer_schema_length=rows)
+            break
         except REFUSALS as error:
             if rows is None:
-                raise TableError(f"{name} cannot be read as JSON lines, one object a line: {reason(error)}") from error
-    raise AssertionError
+                raise TableError(
+                    f"{name} cannot be read as JSON, an array of objects or one object a line: {reason(error)}"
+                ) from error
+    if frame.height == 1 and any(dtype.is_nested() for dtype in frame.dtypes):
+        raise TableError(f"{name} is one JSON object, and a table is {_ARRAY}")
+    return frame
 
 
 def _read_json(content: Content, name: str) -> pl.DataFrame:
@@ -126,7 +134,7 @@ def _read_json(content: Content, name: str) -> pl.DataFrame:
     except (ValueError, RecursionError) as error:
         raise TableError(f"{name} cannot be read as JSON: {reason(error)}") from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise TableError(f'{name} is JSON, but no array of objects such as [{{"size": 1}}, {{"size": 2}}]')
+        raise TableError(f"{name} is JSON, and a table is {_ARRAY}")
     try:
         return pl.DataFrame(rows, infer_schema_length=None)
     except (*REFUSALS, TypeError, OverflowError) as error:

@@ -5,48 +5,75 @@ from typing import Any
 
 from hullrank.problem.certificate import Status
 from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.statement import Solution
+from hullrank.solvers import kernel_path, price_path
 from hullrank.solvers.base import Options
-from hullrank.solvers.price_path import PricePath, follows
 
 
 class Path:
     """A model, the statement of its training rows, and where the last fit ended.
 
-    Linear models with a smooth or squared charge take Newton steps on rows that are scaled once. They, and class-based
-    models with a kernel, are not graded: each has the gap that its solver measured, and only the best point of a grid
-    is fitted, and certified, as a whole.
+    Class-based linear models with a smooth or squared charge take Newton steps on rows that are scaled once. They,
+    models over pairs, and class-based models with a kernel are not graded: each has the gap that its solver measured,
+    and only the best point of a grid is fitted, and certified, as a whole.
     """
 
     def __init__(self, model: Any, statement: Any, *, needs_labels: bool) -> None:
         self.model, self.statement, self.needs_labels = model, statement, needs_labels
         self._start: Any = None
-        self._newton: PricePath | None = None
+        self._last: Solution | None = None
+        self._newton: price_path.PricePath | None = None
+        self._kernel_newton: kernel_path.KernelPath | None = None
 
     def learn(self, began: float) -> None:
         """Fit the model with the parameters that it has now."""
         statement = self.model._restate(self.statement)
         if self._learn_by_newton(statement):
             return
-        if isinstance(statement, IntervalStatement) and statement.space is not None:
+        if isinstance(statement, PairStatement):
+            self._start = self._learn_pairs(statement, began)
+        elif isinstance(statement, IntervalStatement) and statement.space is not None:
             self._start = self._learn_with_kernel(statement, began)
         else:
             self._start = self.model._learn(statement, began, self._start)
 
-    def _learn_with_kernel(self, statement: IntervalStatement, began: float) -> Any:
+    def _learn_pairs(self, statement: PairStatement, began: float) -> Any:
+        """With a kernel the search takes longer from the solution for another C than from zero."""
         solution = self.model._solve(statement, self._start)
+        self.model._store(statement, solution)
+        if solution.status is not Status.CONVERGED:
+            self.model._grade(statement, solution, began)  # which says so
+        return solution.start if statement.space is None else None
+
+    def _learn_with_kernel(self, statement: IntervalStatement, began: float) -> Any:
+        solution = self._kernel_steps(statement)
+        if solution is None:
+            solution = self.model._solve(statement, self._start)
+        self._last = solution
         self._store(statement, solution)
         if solution.status is not Status.CONVERGED:
             self.model._grade(statement, solution, began)  # which says so
         return solution.point if solution.start is None else solution.start
 
+    def _kernel_steps(self, statement: IntervalStatement) -> Solution | None:
+        """Newton steps from the last solution, where there is one and they are worth it."""
+        if self._last is None or not kernel_path.follows(statement):
+            return None
+        if self._kernel_newton is None:
+            self._kernel_newton = kernel_path.KernelPath(statement)
+        return self._kernel_newton.solve(statement, self._options, self._last.point)
+
+    @property
+    def _options(self) -> Options:
+        return Options(self.model.tol, self.model.max_iter, self.model.verbose)
+
     def _learn_by_newton(self, statement: Any) -> bool:
-        if not follows(statement):
+        if not price_path.follows(statement):
             return False
         if self._newton is None:
-            self._newton = PricePath(statement)
-        model = self.model
-        solution = self._newton.solve(statement, Options(model.tol, model.max_iter, model.verbose))
+            self._newton = price_path.PricePath(statement)
+        solution = self._newton.solve(statement, self._options)
         if solution is None:
             return False
         self._store(statement, solution)

@@ -15,11 +15,18 @@ from hullrank.data import check_queries
 from hullrank.exceptions import HullrankError
 from hullrank.metrics import get_scorer, scoring_order
 from hullrank.metrics.pairwise import PairAccuracy
-from hullrank.models.base import RankerMixin
+from hullrank.models.base import QueryRankerMixin, RankerMixin
 from hullrank.models.margins import MarginClassifier
+from hullrank.models.pairs import SwappedPairsRanker
 
 Rows = NDArray[np.intp]
 N_FOLDS = 5
+# how the names of scorers begin that are at most 0 or 1
+_ERRORS = ("neg_", "swapped_pairs", "mean_absolute_rank_error")
+_SHARES = (
+    "accuracy", "balanced_accuracy", "f1", "precision", "recall", "jaccard", "roc_auc", "average_precision",
+    "matthews_corrcoef", "r2", "wmw", "kendall_tau_b", "ndcg", "mean_average_precision", "mean_reciprocal_rank",
+)  # fmt: skip
 
 
 class Scorer:
@@ -31,6 +38,7 @@ class Scorer:
 
     def __init__(self, scoring: Any, estimator: Any) -> None:
         self.rate, self.classifies = _found(scoring, estimator), is_classifier(estimator)
+        self.most = _most(scoring, estimator)
         takes = self.rate.metric if hasattr(self.rate, "metric") else self.rate
         self.names = set(signature(takes).parameters)
         if getattr(self.rate, "_accept_sample_weight", bool)():
@@ -106,6 +114,16 @@ def _found(scoring: Any, estimator: Any) -> Any:
         except HullrankError:
             pass
     return check_scoring(estimator, scoring=scoring)
+
+
+def _most(scoring: Any, estimator: Any) -> float:
+    """The largest score that there can be; infinite where that is not known."""
+    if scoring is None:
+        usual = (ClassifierMixin.score, RankerMixin.score, QueryRankerMixin.score, SwappedPairsRanker.score)
+        return 1.0 if type(estimator).score in usual else np.inf
+    if isinstance(scoring, str) and scoring.startswith(_ERRORS):
+        return 0.0
+    return 1.0 if isinstance(scoring, str) and scoring.startswith(_SHARES) else np.inf
 
 
 def _own(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:

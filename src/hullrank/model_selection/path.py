@@ -37,6 +37,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
         "one_standard_error": ["boolean"],
+        "complete": ["boolean"],
         "verbose": ["verbose"],
     }
 
@@ -50,6 +51,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         cv: Any = None,
         scoring: Any = None,
         one_standard_error: bool = False,
+        complete: bool = False,
         verbose: int = 0,
     ) -> None:
         self.Cs = Cs
@@ -59,6 +61,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         self.cv = cv
         self.scoring = scoring
         self.one_standard_error = one_standard_error
+        self.complete = complete
         self.verbose = verbose
 
     @property
@@ -90,8 +93,10 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         folds = deal(self.cv, inner, values, given.get("qid") if groups is None else groups)
         codes = np.unique(values, return_inverse=True)[1]
         data = Rated(rows, _plain(y), given, inner.kernel == "precomputed", codes)
-        table = run_grid(inner, points, data, folds, scorer, self.verbose)
+        complete = self.complete or self.one_standard_error
+        table = run_grid(inner, points, data, folds, scorer, complete=complete, verbose=self.verbose)
         self.cv_results_, self.n_splits_ = table.results(), len(folds)
+        self.n_folds_run_ = table.ran.sum(axis=1)
         self.best_index_ = table.simplest() if self.one_standard_error else table.best()
         self.best_params_ = points[self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
@@ -198,13 +203,21 @@ class FixedMarginClassifierCV(ClassifierMixin, PathCV):
     one_standard_error : bool, default=False
         Take the smallest C whose mean score is within one standard error of the best, at the gamma and loss of the
         best: a simpler model that is as good as far as the folds can tell.
+    complete : bool, default=False
+        Rate every point in every fold. Otherwise, in a grid of several gammas, a point is dropped as soon as it cannot
+        win any more: where the largest score that there can be (1 for shares, 0 for errors) in all folds to come would
+        leave its mean below that of another point. The choice is the same. Nothing is dropped with
+        ``one_standard_error``, or by a score that is not known to have a largest value, such as a function.
     verbose : int, default=0
         Whether to report how much of the grid is rated.
 
     Attributes
     ----------
     cv_results_ : dict of arrays
-        As that of GridSearchCV: ``params``, ``mean_test_score``, ``split0_test_score`` and so on.
+        As that of GridSearchCV: ``params``, ``mean_test_score``, ``split0_test_score`` and so on. A point that was
+        dropped has NaN in the folds to come and as its mean, and the last rank.
+    n_folds_run_ : ndarray of shape (n_points,)
+        In how many folds each of them was rated.
     best_params_ : dict
     best_index_ : int
         Their place in ``cv_results_``.

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -118,6 +117,8 @@ def _total_order(estimator: Any) -> Any:
 
 def _splits(cv: Any, X: Any, codes: NDArray[np.intp], used: NDArray[np.intp], classes: NDArray[Any]) -> Any:
     """Train and test rows; rows without weight never take part."""
+    from sklearn.model_selection import check_cv  # takes longer than everything that a fitted model does
+
     if not isinstance(cv, int):
         weighted = codes >= 0
         for train, test in check_cv(cv, codes, classifier=True).split(X, codes):

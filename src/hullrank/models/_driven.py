@@ -22,11 +22,14 @@ from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.rows import mean_square
 from hullrank.problem.statement import Solution
-from hullrank.solvers.parameter_range import collapse_drive, unbounded_drive
+from hullrank.solvers.parameter_range import Collapse, collapse_drive, unbounded_drive
 
 Floats = NDArray[np.float64]
+Direction = tuple[Floats, Floats] | None  # weights and thresholds
 FRACTION: list[Any] = [Interval(Real, 0, 1, closed="both"), None]
 _LINEAR, _CURVED = 0.1, 0.7  # of the workable range, where no fraction is given (docs/defaults.md)
+_ROUGH = 1e-3  # of the workable range, by which its lower end may be set too high
+_NEARBY = 0.15  # of it, up to which the optimum lies near the direction in which a ranking begins
 _ENDS = 0.01  # of the workable range: the ends themselves have no ranking, or no unique one
 
 
@@ -64,21 +67,32 @@ class DrivenMarginClassifier(MarginClassifier):
                 f"{name}={getattr(self, name):g} and fraction={self.fraction:g} both choose {name}; leave one out"
             )
 
-    def _drive(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> float:
-        """The drive at ``fraction`` of the workable range; where that is empty, one at which w = 0 is optimal."""
-        low, high = self._range(unit, samples, space)
+    def _drive(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, Direction]:
+        """The drive at ``fraction`` of the workable range; where that is empty, one at which w = 0 is optimal.
+
+        And the direction in which a ranking begins, where that is known and the optimum lies near it.
+        """
+        (low, direction), high = self._ends(unit, samples, space, _ROUGH)
         if not is_workable(low, high):
-            return high / 2
+            return high / 2, None
         usual = _LINEAR if space is None else _CURVED
         part = usual if self.fraction is None else float(self.fraction)
-        return low + (_ENDS + (1 - 2 * _ENDS) * part) * (high - low)
+        drive = low + (_ENDS + (1 - 2 * _ENDS) * part) * (high - low)
+        near = part <= _NEARBY and space is None and self.monotonic_cst is None
+        return drive, (direction.coef, direction.thresholds) if near and direction is not None else None
 
     def _range(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, float]:
         """Where the ranking begins, and the largest feasible drive."""
+        collapse, high = self._ends(unit, samples, space, 0.0)
+        return min(collapse.drive, high), high
+
+    def _ends(
+        self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None, rough: float
+    ) -> tuple[Collapse, float]:
         features, high = self._few_coordinates(samples, space), unbounded_drive(unit, samples)
-        signs = self._signs(samples.X.shape[1])
-        low = collapse_drive(unit, features, signs) if features is not None else 0.0
-        return min(low, high), high
+        if features is None:
+            return Collapse(0.0, None), high
+        return collapse_drive(unit, features, self._signs(samples.X.shape[1]), high=high, rough=rough), high
 
     def _cure(self, span: str, name: str, samples: Samples, *, workable: bool) -> str:
         """What to do instead: the range that works, or something else where there is none."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression, Ridge
 
 from hullrank.exact.grid import column_scale
 from hullrank.exact.relaxation import RelaxationStatement, relax
@@ -47,6 +46,8 @@ def directions(rows: Rows, epsilon: float, time_limit: float | None) -> Sequence
 
 
 def _regression(rows: Rows) -> Floats:
+    from sklearn.linear_model import LogisticRegression, Ridge  # long to load, and only used by a search
+
     model = LogisticRegression() if rows.codes.max() <= 1 else Ridge()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -42,6 +42,7 @@ class KernelMixin:
     tol: float = 1e-6
     max_iter: int = 200
     verbose: int = 0
+    _held: tuple[Any, Floats] | None = None
 
     @property
     def _has_kernel(self) -> bool:
@@ -159,11 +160,19 @@ class KernelMixin:
             return None
         return Samples(factor.L, samples.codes, samples.weights, samples.n_classes)
 
+    def _hold_kernel_values(self, X: Any, values: Floats) -> None:
+        """Take the scores of X from its kernel values with the training samples, for all fits to the same samples."""
+        self._held = X, values
+
     def _scores(self, X: Any) -> Floats:
         if hasattr(self, "coef_"):
             scores: Floats = super()._scores(X)  # type: ignore[misc]
             return scores
         coef = self.dual_coef_[0]
+        if self._held is not None and self._held[0] is X:
+            every = np.zeros(self._held[1].shape[1])
+            every[self.support_] = coef
+            return np.asarray(self._held[1] @ every)
         if self.kernel == "precomputed":
             return np.asarray(X[:, self.support_] @ coef).ravel()
         one, columns = (1.0, self.gamma_) if isinstance(self.gamma_, np.ndarray) else (self.gamma_, None)

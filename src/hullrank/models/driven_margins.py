@@ -11,7 +11,7 @@ from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.exceptions import InfeasibleParameterError
 from hullrank.models._constraints import CLASS_CONSTRAINTS, CLASS_WEIGHT, positive
-from hullrank.models._driven import FRACTION, DrivenMarginClassifier, is_workable, row_weight, where
+from hullrank.models._driven import FRACTION, Direction, DrivenMarginClassifier, is_workable, row_weight, where
 from hullrank.models.intervals import has_collapsed, warn_collapsed
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
@@ -176,22 +176,23 @@ class NuMarginClassifier(DrivenMarginClassifier):
 
     def _driven(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
         """The problem at an nu that is feasible."""
-        nu = self._chosen_nu(unit, samples, space)
-        return replace(unit, linear=nu * unit.linear, cost=1 / row_weight(unit, samples))
+        nu, direction = self._chosen_nu(unit, samples, space)
+        return replace(unit, linear=nu * unit.linear, cost=1 / row_weight(unit, samples), direction=direction)
 
-    def _chosen_nu(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> float:
+    def _chosen_nu(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, Direction]:
         self._check_fraction("nu")
         if hasattr(self, "nu_"):
-            return self.nu_
+            return self.nu_, None
         if self.nu == "auto":
-            return self._drive(unit, samples, space) / row_weight(unit, samples)
+            drive, direction = self._drive(unit, samples, space)
+            return drive / row_weight(unit, samples), direction
         nu = float(self.nu)
         if nu > unbounded_drive(unit, samples) / row_weight(unit, samples) * (1 + 1e-9):
             advice = self._advice(unit, samples, space)
             raise InfeasibleParameterError(
                 f"nu={nu:g} is infeasible for these data: the problem is unbounded; {advice}"
             )
-        return nu
+        return nu, None
 
     def _advice(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> str:
         low, high = (drive / row_weight(unit, samples) for drive in self._range(unit, samples, space))
@@ -359,20 +360,22 @@ class SumOfMarginsClassifier(DrivenMarginClassifier):
 
     def _driven(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
         """The problem at a C that is feasible."""
-        return replace(unit, cost=self._chosen_C(unit, samples, space))
+        C, direction = self._chosen_C(unit, samples, space)
+        return replace(unit, cost=C, direction=direction)
 
-    def _chosen_C(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> float:
+    def _chosen_C(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, Direction]:
         self._check_fraction("C")
         if hasattr(self, "C_"):
-            return self.C_
+            return self.C_, None
         if self.C == "auto":
-            return 1 / self._drive(unit, samples, space)
+            drive, direction = self._drive(unit, samples, space)
+            return 1 / drive, direction
         C = float(self.C)
         if (1 - 1e-9) / unbounded_drive(unit, samples) > C:
             raise InfeasibleParameterError(
                 f"C={C:g} is too small for these data: the problem is unbounded; " + self._advice(unit, samples, space)
             )
-        return C
+        return C, None
 
     def _advice(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> str:
         low, high = self._range(unit, samples, space)

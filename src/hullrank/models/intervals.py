@@ -87,7 +87,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             raise LabelError(_one_class(labels))
         items = labels.classes.tolist()
         totals = np.array([found.weights[label] for label in items])
-        factors = self._class_weights(labels, labels.classes, totals)
+        factors = self._class_weights(labels, totals)
         square = found.spread**2 if found.mean is not None and np.ptp(factors) == 0 else None
         samples = Samples(X, labels.codes, weights * factors[labels.codes], len(items), square)
         problem = self._problem(graph, samples, None)
@@ -182,15 +182,18 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         if len(labels.classes) < 2:
             raise LabelError(_one_class(labels))
         if self.class_weight is not None:
-            weights = weights * self._class_weights(labels, values, weights)[labels.codes]
+            totals = np.bincount(labels.codes, weights).astype(np.float64, copy=False)
+            weights = weights * self._class_weights(labels, totals)[labels.codes]
             check_weight_sizes(weights, "sample_weight times class_weight", kept)
         return labels, graph, Samples(X, labels.codes, weights, len(labels.classes)), kept
 
-    def _class_weights(self, labels: Labels, values: NDArray[Any], weights: Floats) -> Floats:
-        """The factor of every class, from labels and their weights."""
+    def _class_weights(self, labels: Labels, totals: Floats) -> Floats:
+        """The factor of every class, from the weight of its samples."""
         if self.class_weight is None:
             return np.ones(len(labels.classes))
-        per_class = compute_class_weight(self.class_weight, classes=labels.classes, y=values, sample_weight=weights)
+        if isinstance(self.class_weight, str):  # "balanced"
+            return totals.sum() / len(totals) / totals
+        per_class = compute_class_weight(self.class_weight, classes=labels.classes, y=labels.classes)
         if not (np.isfinite(per_class) & (per_class > 0)).all():
             odd = int(np.argmin(np.isfinite(per_class) & (per_class > 0)))
             raise HullrankError(

@@ -35,7 +35,7 @@ from hullrank.problem.kernel_factor import NYSTROEM_RANK
 from hullrank.problem.pair_sets import Pairs
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.pairs import every_pair, random_pairs
-from hullrank.problem.statement import Point, certificate
+from hullrank.problem.statement import Point, Solution, certificate
 from hullrank.problem.top_pairs import ndcg_pairs
 from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
@@ -100,29 +100,40 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
 
     def _restate(self, statement: PairStatement) -> PairStatement:
         """The same data (and kernel) with the C and the loss that the estimator has now."""
-        return replace(statement, C=self._price(lambda: statement.mean_square), charge=charge_named(self.loss))
+        return statement.priced(self._price(lambda: statement.mean_square), charge_named(self.loss))
 
     def _learn(self, statement: PairStatement, began: float, start: Point | None = None) -> Point | None:
         """Solve, store, and grade what was stored; returns what a solve of a neighbouring problem may start from.
 
         With a kernel that is nothing: from the solution for another C the search takes longer than from zero.
         """
-        solution = solve(statement, Options(self.tol, self.max_iter, self.verbose), start)
-        coef = solution.point.coef
-        self._store_weights(statement, statement.X, coef, np.arange(len(coef)))
-        if statement.space is not None:
-            self.n_support_ = np.array([len(self.support_)])
-        self.n_iter_, self.C_ = solution.iterations, statement.C
-        grade = statement.grade(self.candidate(statement), solution.evidence)
-        self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
-        warn_unless_converged(self.certificate_, self.tol)
-        if self.certificate_.status is not Status.INTERRUPTED:  # whose weights say nothing about C
-            self._warn_if_weak(statement)
+        solution = self._solve(statement, start)
+        self._store(statement, solution)
+        self._grade(statement, solution, began)
         if statement.space is not None:
             return None
         if self.warm_start:
             self._warm = solution.point
         return solution.point if solution.start is None else solution.start
+
+    def _solve(self, statement: PairStatement, start: Point | None = None) -> Solution:
+        return solve(statement, Options(self.tol, self.max_iter, self.verbose), start)
+
+    def _store(self, statement: PairStatement, solution: Solution) -> None:
+        """The fitted attributes but the certificate."""
+        coef = solution.point.coef
+        self._store_weights(statement, statement.X, coef, np.arange(len(coef)))
+        if statement.space is not None:
+            self.n_support_ = np.array([len(self.support_)])
+        self.n_iter_, self.C_ = solution.iterations, statement.C
+
+    def _grade(self, statement: PairStatement, solution: Solution, began: float) -> None:
+        """The certificate of what was stored, and the warnings that it asks for."""
+        grade = statement.grade(self.candidate(statement), solution.evidence)
+        self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
+        warn_unless_converged(self.certificate_, self.tol)
+        if self.certificate_.status is not Status.INTERRUPTED:  # whose weights say nothing about C
+            self._warn_if_weak(statement)
 
     def _warm_start_for(self, statement: PairStatement) -> Point | None:
         """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then."""
@@ -308,7 +319,7 @@ class SwappedPairsRanker(PairRanker):
             return self._fit_blocks(ReadBlocks(X), X, began)
         given = {"sample_weight": sample_weight, "qid": qid, "pairs": pairs}
         statement = self.state(X, y, **given)
-        warn_of_scales(self, statement.X)
+        warn_of_scales(self, statement.X, statement.moments)
         start = self._learn(statement, began, self._warm_start_for(statement))
         for _ in range(_ROUNDS if self.pair_weight == "ndcg" else 0):
             self.weighting_scores_ = self.score_samples(X)
@@ -511,7 +522,7 @@ class SampledPairsRanker(PairRanker):
         fixed = isinstance(self.random_state, Integral)
         self.seed_ = int(self.random_state if fixed else check_random_state(self.random_state).randint(2**31 - 1))
         statement = self.state(X, y, qid=qid)
-        warn_of_scales(self, statement.X)
+        warn_of_scales(self, statement.X, statement.moments)
         self._learn(statement, began, self._warm_start_for(statement))
         return self
 

@@ -27,6 +27,8 @@ from hullrank.problem.laplacian import (
     Features,
     InnerProduct,
     KernelCoordinates,
+    KernelMap,
+    LinearMap,
     check_graph,
     laplacian,
     neighbour_graph,
@@ -191,19 +193,19 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         R = product.root(strength)
         coordinates = product.coordinates
         if isinstance(coordinates, Features):
-            self._functions = solve_triangular(R, np.eye(len(R)))
+            functions = solve_triangular(R, np.eye(len(R)))
         else:
             unit = coordinates.functions(np.eye(len(R)))
-            places = coordinates.values(labelled, unit)
-            self._functions = unit @ solve_triangular(R, solve_triangular(R, places.T, trans="T"))
-        self._where = coordinates
+            places = coordinates.map(unit).values(labelled)
+            functions = unit @ solve_triangular(R, solve_triangular(R, places.T, trans="T"))
+        self._map: LinearMap | KernelMap = coordinates.map(functions)
 
     @property
     def _pairwise(self) -> bool:
-        return isinstance(self._where, KernelCoordinates)
+        return isinstance(self._map, KernelMap)
 
     def _mapped(self, rows: Floats) -> Floats:
-        return self._where.values(rows, self._functions)
+        return self._map.values(rows)
 
     def _learned(self, rows: Floats) -> Floats:
         """Labelled rows as the estimator learns from them; a kernel is symmetric to the last digit."""

@@ -125,7 +125,8 @@ def violated_squares(
 ) -> float:
     """The sum over all violated pairs of weights[i] * weights[j] * (margin - s_i + s_j)^2, from positive terms only.
 
-    Counters hold a weight, the mean score and the weighted squared distances from it (Welford 1962).
+    Counters hold a weight, the mean score and the weighted squared distances from it (Welford 1962; Chan, Golub and
+    LeVeque 1983, whose products keep their digits where weights differ by many orders).
     """
     found = 0.0
     for k in range(starts.shape[0] - 1):
@@ -139,9 +140,11 @@ def violated_squares(
                 c = np.int64(rank[j]) + 1
                 while c <= last:
                     apart = scores[j] - counters[c, 1]
-                    counters[c, 0] += weights[j]
-                    counters[c, 1] += apart * (weights[j] / counters[c, 0])
-                    counters[c, 2] += weights[j] * apart * (scores[j] - counters[c, 1])
+                    total = counters[c, 0] + weights[j]
+                    share = weights[j] / total
+                    counters[c, 2] += counters[c, 0] * share * apart * apart
+                    counters[c, 1] += apart * share
+                    counters[c, 0] = total
                     c += c & -c
                 j -= 1
             c = np.int64(rank[i])

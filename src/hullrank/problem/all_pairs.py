@@ -12,6 +12,7 @@ from hullrank.data import pieces
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
 from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, PairsAt, row_products
+from hullrank.problem.rows import ArrayRows
 
 if TYPE_CHECKING:
     from hullrank.problem.pairs_at_scores import AtScores
@@ -57,7 +58,8 @@ class AllPairs:
     @cached_property
     def n_pairs(self) -> int:
         """Number of pairs."""
-        return int(pairs_per_query(self.rank, self.query, self.n_ranks, np.ones(len(self.rank), np.int64)).sum())
+        alike = np.bincount(self._numbered_rank)  # rows of one query and rank
+        return int(self.sizes @ self.sizes - alike @ alike) // 2
 
     def at(self, scores: Floats) -> PairsAt:
         """The pairs at given scores; the last ones are kept, since a grade asks for those that a search ended with."""
@@ -106,8 +108,7 @@ class AllPairs:
         All pairs of a group of rows sum to (sum a)(sum a |x|^2) - |sum a x|^2; a query's pairs are those of all its
         rows less those of equal rank.
         """
-        first = np.cumsum(self.n_ranks) - self.n_ranks
-        within = _group_square(X, mean, self.weights, first[self.query] + self.rank)
+        within = _group_square(X, mean, self.weights, self._numbered_rank)
         return max(_group_square(X, mean, self.weights, self.query) - within, 0.0)
 
     def mean_gram(self, X: Floats, mean: Floats) -> Floats:
@@ -115,16 +116,30 @@ class AllPairs:
 
         ``mean`` is that of the rows; differences do not care, rounding errors do.
         """
-        scaled = X - mean
-        partners, queries, ranks = self._group_sums(scaled)
-        scaled *= np.sqrt(self.weights * partners)[:, None]
-        return scaled.T @ scaled - queries.T @ queries + ranks.T @ ranks
+        rank, weights = self._numbered_rank, self.weights
+        by_query, by_rank = np.bincount(self.query, weights), np.bincount(rank, weights)
+        found = ArrayRows(X, None, mean).gram(weights * (by_query[self.query] - by_rank[rank]))
+        for group, totals, sign in ((self.query, by_query, -1.0), (rank, by_rank, 1.0)):
+            sums = _members(group, weights) @ X - np.outer(totals, mean)
+            found += sign * (sums.T @ sums)
+        return found
 
-    def _group_sums(self, X: Any) -> tuple[Floats, Any, Any]:
-        """The weight of every row's partners, and the sums of a x over every query and over its rows of every rank."""
-        rank = (np.cumsum(self.n_ranks) - self.n_ranks)[self.query] + self.rank  # counted through all queries
-        partners = np.bincount(self.query, self.weights)[self.query] - np.bincount(rank, self.weights)[rank]
-        return partners, _members(self.query, self.weights) @ X, _members(rank, self.weights) @ X
+    def mean_contrast(self) -> Floats:
+        """By row, the weight of its pairs with higher rows less that of its pairs with lower rows.
+
+        The pairs' mean of x_j - x_i (i above j) is the sum of these times the rows. A small query beside a large one
+        loses digits.
+        """
+        first, by_rank = np.cumsum(self.n_ranks) - self.n_ranks, np.bincount(self._numbered_rank, self.weights)
+        to_rank = np.concatenate([[0.0], np.cumsum(by_rank)])
+        through = to_rank[:-1] + to_rank[1:]  # twice the weight up to the middle of a rank
+        ends = to_rank[first] + to_rank[first + self.n_ranks]
+        return self.weights * (np.repeat(ends, self.n_ranks) - through)[self._numbered_rank]
+
+    @cached_property
+    def _numbered_rank(self) -> Ints:
+        """The ranks, counted through all queries."""
+        return (np.cumsum(self.n_ranks) - self.n_ranks)[self.query] + self.rank
 
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
@@ -177,10 +192,11 @@ def _group_square(X: Any, mean: Floats, weights: Floats, group: Ints) -> float:
     square, sums = 0.0, np.zeros((np.count_nonzero(several), X.shape[1]))
     for part in pieces(len(rows), X.shape[1]):
         some = rows[part]
-        Y, a = X[some] - mean, weights[some]
-        square += float((a * totals[group[some]]) @ row_products(Y, Y))
-        there, place = np.unique(number[group[some]], return_inverse=True)
-        sums[there] += _members(place, a) @ Y
+        Y, a, here = X[some] - mean, weights[some], group[some]
+        square += float((a * totals[here]) @ row_products(Y, Y))
+        order = np.argsort(here, kind="stable")
+        first = np.flatnonzero(np.diff(here[order], prepend=-1))
+        sums[number[here[order[first]]]] += np.add.reduceat((a[:, None] * Y)[order], first)
     return square - float(row_products(sums, sums).sum())
 
 

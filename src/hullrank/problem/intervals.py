@@ -70,7 +70,8 @@ class IntervalProblem:
     """Groups of rows, bundles of groups that share a slack, order constraints between thresholds (see the module).
 
     ``linear`` has one entry per threshold and, if ``has_rho``, a last one for the margin rho, which then is also the
-    last entry of every theta.
+    last entry of every theta. ``direction`` is one in which the optimum of a homogeneous problem may lie, weights and
+    theta, where stating the problem has found one; solvers may begin there.
     """
 
     group_class: Ints
@@ -86,6 +87,7 @@ class IntervalProblem:
     cost: float
     has_rho: bool = False
     penalty: Penalty = Penalty.L2
+    direction: tuple[Floats, Floats] | None = None
 
     @property
     def l1(self) -> bool:

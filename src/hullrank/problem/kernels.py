@@ -220,8 +220,9 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
             apart *= apart
             variance += float((weight[part] @ apart).sum())
     else:
-        stored = np.repeat(weight, np.diff(X.indptr))  # the weights of the entries that are not left out as zeros
-        variance = float(stored @ (X.data - mean) ** 2) + max(0.0, 1.0 - float(stored.sum())) * mean * mean
+        counts = np.diff(X.indptr)  # of the entries of every row that are not left out as zeros
+        stored = float(np.repeat(weight, counts) @ (X.data - mean) ** 2)
+        variance = stored + float(weight @ (X.shape[1] - counts)) * mean * mean
     return variance if variance > (_ROUNDING * mean) ** 2 else 0.0
 
 

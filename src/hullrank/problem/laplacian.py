@@ -55,6 +55,38 @@ def laplacian(graph: Any) -> Any:
     return sp.csr_array(sp.diags(degree) - graph)
 
 
+@dataclass(frozen=True)
+class LinearMap:
+    """Linear functions of rows, whose weights are the columns of W."""
+
+    W: Floats
+
+    def values(self, X: Floats) -> Floats:
+        """(m, k) values of the functions at rows."""
+        return X @ self.W
+
+
+@dataclass(frozen=True)
+class KernelMap:
+    """Functions of a kernel's space, relative to their values at a central row: a column of ``coef`` for each."""
+
+    rows: Floats
+    centre: Floats  # a row of its own, of shape (1, n_features)
+    coef: Floats
+    kernel: Any
+    gamma: float
+    degree: int
+    coef0: float
+
+    def values(self, X: Floats) -> Floats:
+        """(m, k) values of the functions at rows."""
+        found: Floats = (self._kernel(X) - self._kernel(self.centre)) @ self.coef
+        return found
+
+    def _kernel(self, X: Floats) -> Floats:
+        return kernel_matrix(X, self.rows, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+
 class Features:
     """Coordinates of a linear score: the columns."""
 
@@ -62,12 +94,12 @@ class Features:
         self.F = X
 
     def functions(self, W: Floats) -> Floats:
-        """What `values` needs to know of the functions whose weights are the columns of W."""
+        """What `map` needs to know of the functions whose weights are the columns of W."""
         return W
 
-    def values(self, X: Floats, functions: Floats) -> Floats:
-        """(m, k) values of functions at rows."""
-        return X @ functions
+    def map(self, functions: Floats) -> LinearMap:
+        """The functions, without the rows that the coordinates were made of."""
+        return LinearMap(functions)
 
 
 class KernelCoordinates:
@@ -94,15 +126,11 @@ class KernelCoordinates:
     def _used(self) -> NDArray[np.intp]:
         return np.union1d(self.factor.pivots, [self.factor.centre])
 
-    def values(self, X: Floats, functions: Floats) -> Floats:
-        """(m, k) values of functions at rows."""
-        centre = self.gram.X[[self.factor.centre]]
-        found: Floats = (self._kernel(X) - self._kernel(centre)) @ functions
-        return found
-
-    def _kernel(self, X: Floats) -> Floats:
+    def map(self, functions: Floats) -> KernelMap:
+        """The functions, with no rows but the pivots and the centre."""
         gram = self.gram
-        return kernel_matrix(X, gram.X[self._used], gram.kernel, gamma=gram.gamma, degree=gram.degree, coef0=gram.coef0)
+        rows, centre = gram.X[self._used], gram.X[[self.factor.centre]]
+        return KernelMap(rows, centre, functions, gram.kernel, gram.gamma, gram.degree, gram.coef0)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge
+from hullrank.problem.column_moments import ColumnMoments, column_moments
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.pair_sets import Floats, ListedPairs, Pairs
@@ -63,20 +64,32 @@ class PairStatement:
         """Number of pairs."""
         return self.pairs.n_pairs
 
-    @cached_property
+    def priced(self, C: float, charge: Charge) -> "PairStatement":
+        """The same pairs at another price or charge; what was measured of the rows is shared."""
+        other = replace(self, C=C, charge=charge)
+        vars(other).update(
+            {name: vars(self)[name] for name in ("rows", "moments", "mean_square") if name in vars(self)}
+        )
+        return other
+
+    @property
     def problem(self) -> PairProblem:
-        """The linear problem over X, or over coordinates of the kernel's space; pairs do not see where 0 is."""
+        """The linear problem over ``rows``."""
+        return PairProblem(self.rows, self.pairs, self.C, self.charge)
+
+    @cached_property
+    def rows(self) -> ArrayRows:
+        """The rows of X, or coordinates of the kernel's space; pairs do not see where 0 is."""
         if self.space is not None:
-            return PairProblem(ArrayRows(self.space.coordinates), self.pairs, self.C, self.charge)
-        rows = ArrayRows(self.X)
+            return ArrayRows(self.space.coordinates)
         if self._view.is_far_off:
-            rows = ArrayRows(self.X, None, self._view.mean).take(np.arange(self.X.shape[0]), by_column=False)
-        return PairProblem(rows, self.pairs, self.C, self.charge)
+            return ArrayRows(self.X, None, self._view.mean).take(np.arange(self.X.shape[0]), by_column=False)
+        return ArrayRows(self.X)
 
     @cached_property
     def mean_square(self) -> float:
         """The mean squared distance of the samples of a pair, in the kernel's space where there is one."""
-        X, m = self.problem.rows.X, self.problem.rows.n_rows
+        X, m = self.rows.X, self.rows.n_rows
         mean = np.zeros(X.shape[1]) if sp.issparse(X) else np.ones(m) @ X / m
         with np.errstate(over="ignore", invalid="ignore"):
             return beyond_rounding(self.pairs.mean_square(X, mean), EPSILON * float(mean @ mean))
@@ -140,8 +153,18 @@ class PairStatement:
         return length if mean is None else length + float(np.abs(mean) @ np.abs(coef))
 
     @cached_property
+    def moments(self) -> ColumnMoments | None:
+        """Mean and standard deviation of the columns of X; None of sparse ones, and beside a kernel."""
+        return None if sp.issparse(self.X) or self.space is not None else column_moments(self.X)
+
+    @cached_property
     def _view(self) -> ArrayRows:
-        return replace(centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0])), pick=None)
+        if self.moments is None:
+            return replace(centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0])), pick=None)
+        mean, spread = self.moments.mean, float(np.linalg.norm(self.moments.deviation))
+        if spread <= 8 * EPSILON * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
+            spread = 0.0
+        return ArrayRows(self.X, None, mean, spread or 1.0, spread)
 
     def _dual(
         self, point: Point, evidence: Window | Floats, s: Floats, here: PairCharge, charged: float

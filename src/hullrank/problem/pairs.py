@@ -18,7 +18,6 @@ smooth charge needs none: its multipliers are alpha = C omega charge'(-d).
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -79,7 +78,7 @@ class PairProblem:
         noise = factor * ramp.noise * self.longest_row
         return PairCharge(factor / 2 * ramp.square, factor * ramp.coef, loose, noise, at)
 
-    @cached_property
+    @property
     def longest_row(self) -> float:
         """Largest distance of a row from their mean."""
         return self.rows.longest
@@ -104,6 +103,22 @@ class PairProblem:
             return self.C * at.smooth_gram(self.charge, X)
         low, high, slope = self.window(width)
         return slope * at.gram(low, high, X)
+
+    def first_step(self, width: float) -> tuple[Floats, Floats]:
+        """Gradient and second derivative of the (smoothed) charge in the weights, at w = 0.
+
+        There all pairs are alike, and no second derivative is larger: Newton's step from w = 0 never goes too far.
+        """
+        assert isinstance(self.pairs, AllPairs)
+        if self.charge.smooth:
+            z = np.zeros(1)
+            pull, slope = float(self.charge.derivative(z)[0]), float(self.charge.curvature(z)[0])
+        else:
+            _, high, factor = self.window(width)
+            pull, slope = factor / self.C * high, factor / self.C
+        X = self.rows.X.toarray() if sp.issparse(self.rows.X) else np.asarray(self.rows.X)
+        gradient = self.C * pull * self.rows.contrast(self.pairs.mean_contrast())
+        return gradient, self.C * slope * self.pairs.mean_gram(X, self.rows.centre)
 
     def guessed_diagonal(self, at: PairsAt, width: float) -> float:
         """About the second derivative in one weight, per unit of its column's variance."""

@@ -206,17 +206,17 @@ class ArrayRows:
 
     def contrast(self, coef: Floats) -> Floats:
         """Sum of coef_i x_i for coefficients whose sum is 0 but for rounding, which the mean of the rows multiplies."""
-        return self.adjoint(coef) - coef.sum() * self._centre
+        return self.adjoint(coef) - coef.sum() * self.centre
 
     @cached_property
-    def _centre(self) -> Floats:
+    def centre(self) -> Floats:
+        """The mean of the rows."""
         return np.asarray(self.adjoint(np.full(self.n_rows, 1.0 / max(self.n_rows, 1)))).ravel()
 
     @cached_property
     def longest(self) -> float:
-        """Largest distance of a row of X from their mean."""
-        X, m = self.X, self.X.shape[0]
-        centre = np.asarray(np.ones(m) @ X).ravel() / m
+        """Largest distance of a row of X from their mean; of rows that are X as it stands."""
+        X, centre = self.X, self.centre
         if sp.issparse(X):
             squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
         else:

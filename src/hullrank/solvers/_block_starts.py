@@ -54,7 +54,10 @@ def solve_directly(sampled: BlockStatement, tol: float, max_iter: int, verbose: 
     plain = not (problem.shares_slacks or problem.l1)
     if problem.charge.smooth or (problem.charge is Charge.SQUARED_HINGE and plain):
         return newton(scaled, _origin(scaled), tol, max_iter)
-    return interior_point(scaled.problem, scaled.rows, scaled.layout, tol=tol, max_iter=max_iter, verbose=verbose)
+    start, mu = scaled.along_direction()
+    return interior_point(
+        scaled.problem, scaled.rows, scaled.layout, tol=tol, max_iter=max_iter, start=start, mu=mu, verbose=verbose
+    )
 
 
 def _origin(scaled: ScaledProblem) -> Iterate:

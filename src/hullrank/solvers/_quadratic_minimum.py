@@ -43,7 +43,7 @@ def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate)
     G = G if isinstance(G, np.ndarray) else G.toarray()
     steps = [system.solve(np.zeros(len(w)), line) for line in G]  # M^-1 of every line of G
     K = G @ np.array([dtheta for _, dtheta in steps]).T
-    t = _complementary(K, gaps, point.order_multipliers > 0)
+    t = complementary(K, gaps, point.order_multipliers > 0)
     if t is None:
         return None
     held = np.flatnonzero(t)
@@ -80,7 +80,7 @@ def _free_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, syst
     return w + dw, theta + dtheta
 
 
-def _complementary(K: Floats, gaps: Floats, held: NDArray[np.bool_]) -> Floats | None:
+def complementary(K: Floats, gaps: Floats, held: NDArray[np.bool_]) -> Floats | None:
     """t >= 0 with gaps + K t >= 0 and one of the two 0 everywhere; None where the active set does not settle."""
     digits = 1e-12 * float(np.abs(gaps).max(initial=0.0))
     ridge = 1e-13 * float(K.diagonal().max(initial=0.0)) * np.eye(len(K))  # for constraints that follow from others

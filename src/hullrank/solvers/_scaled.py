@@ -115,6 +115,26 @@ class ScaledProblem:
         w, theta = (w / f, theta / (f * f)) if self.problem.homogeneous else (w * f, theta)
         return Iterate(w, self.problem.raise_thresholds(theta), np.empty(0), np.ones(len(self.problem.up)))
 
+    def along_direction(self) -> tuple[Iterate | None, float]:
+        """The best multiple of the problem's direction, and the complementarity to begin with there; or None, and 1.
+
+        Along it the objective is l^2/2 |w|^2 + l (linear.theta + charge), which has a known minimum. Products of half
+        the size of a usual margin are neither too close to the kinks nor too far from them.
+        """
+        problem, layout = self.problem, self.layout
+        if problem.direction is None or len(problem.direction[0]) != self.rows.n_features:
+            return None, 1.0
+        point = self.scaled_point(Point(*problem.direction))
+        s = self.rows.scores(point.w)
+        margins = layout.spread(problem.sign) * s[layout.row_sample] - layout.spread(problem.offsets(point.theta))
+        square = float(point.w @ point.w)
+        gain = float(layout.row_cost @ np.minimum(margins, 0.0)) - float(problem.linear @ point.theta)
+        usual = float(layout.row_cost @ np.abs(margins)) / float(layout.cost.sum())
+        if not min(gain, square, usual) > 0:
+            return None, 1.0
+        best = gain / square
+        return replace(point, w=best * point.w, theta=best * point.theta), 0.5 * best * usual
+
     def stated_point(
         self, statement: IntervalStatement, point: Iterate, certified: CertifiedPoint, tol: float
     ) -> tuple[Point, Multipliers]:

@@ -35,6 +35,7 @@ from hullrank.solvers.interior_point import Iterate
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
 MORE_CAUTION = 1.5  # by how much the first window is wider where a pass costs more than the rows in it,
 MOST_FETCHED = 1 / 8  # as long as it holds no larger share of all rows, which in memory no later one does either
+RHO_CAUTION = 1.5  # the same near the least nu with a ranking, where rho is small beside its error in a sample
 NARROWER = 8.0  # by how much a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
 NARROWER_DRIVEN = 2.0  # the same where a linear term drives thresholds apart, which only rows in the window can hold
@@ -126,7 +127,8 @@ class _Search:
             return _Round(iterate, width * wider, expected * wider)
         costly = problem.charge is Charge.HINGE or PASSES_OF_A_STEP * (expected + ROWS_OF_A_STEP) > m
         newton_first = costly and not problem.has_rho and np.isfinite(width)
-        return _Round(iterate, width, np.inf if newton_first else expected)
+        wider = RHO_CAUTION if problem.has_rho and problem.direction is not None else 1.0
+        return _Round(iterate, width * wider, np.inf if newton_first else expected * wider)
 
     def _settled_once(self, larger: BlockStatement, iterate: Iterate, width: float) -> Iterate:
         """A Newton step on a sample with the hinge smoothed; where that has no answer, fetched rows are solved."""

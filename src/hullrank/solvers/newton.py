@@ -43,17 +43,16 @@ class RowModel:
 class RowModels:
     """Models of the charges of all rows; keeps its work arrays between calls."""
 
-    def __init__(self, scaled: ScaledProblem) -> None:
+    def __init__(self, problem: IntervalProblem, layout: RowLayout) -> None:
         from hullrank.solvers import _newton_loops
 
-        self.loops, self.scaled = _newton_loops, scaled
-        layout = scaled.layout
+        self.loops, self.problem, self.layout = _newton_loops, problem, layout
         self.multipliers, self.cross = np.zeros((2, layout.n_rows))
-        self.per_sample, self.per_group = np.empty((2, layout.n_samples)), np.zeros((2, scaled.problem.n_groups))
+        self.per_sample, self.per_group = np.empty((2, layout.n_samples)), np.zeros((2, problem.n_groups))
 
     def at(self, s: Floats, theta: Floats) -> RowModel:
         """The model at scores and thresholds; ``multipliers`` are then those of all rows there."""
-        problem, layout = self.scaled.problem, self.scaled.layout
+        problem, layout = self.problem, self.layout
         groups = np.stack([problem.sign, problem.offsets(theta)])
         total, changed = self.loops.model_rows(
             layout.table, groups, problem.charge.code, layout.cost, s, self.multipliers, self.cross, self.per_sample,
@@ -66,7 +65,7 @@ class RowModels:
 def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, best: Best | None = None) -> Iterate:
     """Minimise from ``start``; ends when ``best`` accepts, or without it when the objective moves by less than tol."""
     problem, rows = scaled.problem, scaled.rows
-    models, nothing = RowModels(scaled), _no_rows(scaled)
+    models, nothing = RowModels(problem, scaled.layout), _no_rows(scaled)
     w, theta, t = start.w, problem.raise_thresholds(start.theta), start.order_multipliers
     s = rows.scores(w)
     paying = models.at(s, theta)
@@ -163,7 +162,7 @@ def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[I
     for size in sizes:
         point = newton(scaled.sampled(size, rng), point, 1e-4, max_iter)
         if point.status is Status.INTERRUPTED:
-            models = RowModels(whole)
+            models = RowModels(problem, whole.layout)
             models.at(whole.rows.scores(point.w), point.theta)
             return best.result(replace(point, multipliers=models.multipliers))
     return best.result(newton(whole, point, tol, max_iter, best))

@@ -4,30 +4,21 @@ Many rows: the same problem on a random eighth of them gives the start, recursiv
 optimum makes every pair near the margin a stiff wall: the solution for a smaller C gives the start, recursively.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
-from hullrank.problem.pair_sets import Floats
 from hullrank.problem.pair_statement import PairStatement, Window
 from hullrank.problem.pairs import PairCharge, PairProblem, pair_bounds
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers.base import Options, Solver, able, register
-from hullrank.solvers.pairs_search import WIDEST, PairPoint, PairSearch
+from hullrank.solvers.pairs_search import NARROWEST, WIDEST, PairPoint, PairSearch, PairStart
 
-NARROWEST = 1e-9  # window in which a solve from known weights begins
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
 SOFTER = 30.0  # ratio of one C to the next smaller one
 SHORT_STEPS = {"squared_hinge": 4, "hinge": 10, "logistic": 4}  # in a row: then C is stiff
-
-
-@dataclass(frozen=True)
-class PairStart(Point):
-    """Where a solve for a neighbouring C may begin: at the weights and in the window where another one ended."""
-
-    width: float = WIDEST
 
 
 def solve_pairs(statement: PairStatement, options: Options, *, start: Point | None = None) -> Solution:
@@ -38,7 +29,7 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
     try:
         search = _from_start(statement, start, options) if start is not None else None
         if search is None:
-            search = PairSearch(problem, *_from_fewer_rows(problem, options.tol))
+            search = _from_fewer_rows(problem, options.tol)
             status = _run(search, options.tol, options.max_iter, options.verbose)
         else:
             status = Status.CONVERGED
@@ -52,34 +43,31 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
     elif isinstance(evidence, Window) and evidence.coef is not None and space is not None:
         evidence = replace(evidence, coef=space.coefficients(evidence.coef))
     coef = best.w if space is None else space.coefficients(best.w)
-    start = PairStart(coef, width=max(best.width, NARROWEST))
+    start = PairStart(coef, width=max(best.width, NARROWEST), C=problem.C, curvature=search.curvature)
     return Solution(Point(coef), evidence, status, search.iterations, "pairs_newton", start=start)
 
 
 def _from_start(statement: PairStatement, start: Point, options: Options) -> PairSearch | None:
     """A search that converged from known weights, in a window narrow enough for the tolerance; None if it did not."""
     w = start.coef if statement.space is None else statement.space.weights(start.coef)
-    search = PairSearch(statement.problem, w, start.width if isinstance(start, PairStart) else WIDEST)
-    while search.point.width > NARROWEST and (
-        search.point.charge.complementarity > 0.3 * options.tol * search.point.objective
-    ):
-        search.restart(w, search.point.width / 4)
+    search = PairSearch.after(statement.problem, start if isinstance(start, PairStart) else PairStart(w), w)
+    search.narrow(options.tol)
     status = search.run(options.tol, options.max_iter, options.verbose)
     return search if status is Status.CONVERGED else None
 
 
-def _from_fewer_rows(problem: PairProblem, tol: float) -> tuple[Floats, float]:
-    """Weights and window of the same problem on a random eighth of the rows."""
+def _from_fewer_rows(problem: PairProblem, tol: float) -> PairSearch:
+    """A search that begins where the same problem on a random eighth of the rows ended."""
     m, n = problem.rows.n_rows, problem.rows.n_features
     size = max(START_ROWS, 10 * n, m // 8)
     drawn = problem.pairs.sample(size, seed=1) if m > 2 * size else None
     if drawn is None:
-        return np.zeros(n), WIDEST
+        return PairSearch.first(problem)
     rows, pairs = drawn
     part = replace(problem, rows=problem.rows.take(rows, by_column=False), pairs=pairs)
-    search = PairSearch(part, *_from_fewer_rows(part, tol))
+    search = _from_fewer_rows(part, tol)
     search.run(max(tol, 1e-3), max_iter=50)
-    return search.best.w, search.best.width
+    return PairSearch(problem, search.best.w, search.best.width)
 
 
 def _run(search: PairSearch, tol: float, max_iter: int, verbose: int) -> Status:
@@ -88,7 +76,7 @@ def _run(search: PairSearch, tol: float, max_iter: int, verbose: int) -> Status:
     status = search.run(tol, max_iter, verbose, short_steps=SHORT_STEPS[problem.charge.name])
     if status is not Status.STALLED:
         return status
-    softer = PairSearch(replace(problem, C=problem.C / SOFTER), np.zeros_like(search.point.w), WIDEST)
+    softer = PairSearch.first(replace(problem, C=problem.C / SOFTER))
     _run(softer, tol if problem.charge is Charge.HINGE else 1e-2, max_iter, verbose)
     search.restart(softer.best.w, WIDEST)
     if problem.charge is Charge.HINGE:

@@ -17,9 +17,11 @@ import numpy as np
 from scipy.linalg import lapack
 
 from hullrank._progress import tell
+from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.certificate import Status
 from hullrank.problem.pair_sets import Floats, PairsAt
 from hullrank.problem.pairs import PairCharge, PairProblem
+from hullrank.problem.statement import Point
 from hullrank.solvers._conjugate_gradients import conjugate_gradients
 from hullrank.solvers.pairs_vertex import vertex
 
@@ -32,7 +34,20 @@ PATIENCE = 15  # steps without progress
 MANY_STEPS = 3  # in one window: beyond, the next ones are followed carefully
 CAREFUL = 0.3  # ratio of one window to the next from which the pairs in it are followed
 EXACT = 1e-9  # window of a point without one
+NARROWEST = 1e-9  # window in which a solve from known weights begins
 RESIDUAL = 0.03  # of conjugate gradients, relative
+
+
+@dataclass(frozen=True)
+class PairStart(Point):
+    """Where a solve for a neighbouring price may begin: at the weights and in the window where that for C ended.
+
+    ``curvature`` is the second derivative of the charge in the weights about there, divided by C.
+    """
+
+    width: float = WIDEST
+    C: float | None = None
+    curvature: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -85,11 +100,39 @@ class PairSearch:
         self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
         self.factor: Any = None  # of the Hessian, while it serves
         self.is_stale = False  # whether the factor is of an earlier Hessian, and serves as a preconditioner
+        self.curvature: Any = None  # the last Hessian of the charge, divided by C
+        self.is_whole = False  # whether the factor is of the Hessian of all rows
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
         self.shrink = 0.1  # ratio of one window to the next
         self.point = self.at(w, width)
         self.best = self.point.kept()
+
+    @classmethod
+    def first(cls, problem: PairProblem) -> "PairSearch":
+        """A search at w = 0, or where it is cheap, after Newton's step from there, which needs no sum over scores."""
+        n = problem.rows.n_features
+        if _too_many_columns(n, problem.rows.n_rows) or not isinstance(problem.pairs, AllPairs):
+            return cls(problem, np.zeros(n), WIDEST)
+        gradient, H = problem.first_step(WIDEST)
+        factor = _cholesky(np.eye(n) + H)
+        search = cls(problem, -lapack.dpotrs(factor, gradient)[0], WIDEST)
+        search.factor, search.is_stale, search.curvature = factor, True, H / problem.C
+        return search
+
+    @classmethod
+    def after(cls, problem: PairProblem, start: "PairStart", w: Floats) -> "PairSearch":
+        """A search near the solution w for another price, where the gradient for this one is (1 - C / that price) w.
+
+        The second derivatives at w give Newton's step from there without a sum over pairs, and serve once more.
+        """
+        if start.curvature is None or start.C is None:
+            return cls(problem, w, start.width)
+        factor = _cholesky(np.eye(len(w)) + problem.C * start.curvature)
+        step = (problem.C / start.C - 1) * lapack.dpotrs(factor, w)[0]
+        search = cls(problem, w + step, start.width)
+        search.factor, search.curvature = factor, start.curvature
+        return search
 
     def restart(self, w: Floats, width: float) -> None:
         """Go on from other weights."""
@@ -100,6 +143,15 @@ class PairSearch:
     def at(self, w: Floats, width: float) -> PairPoint:
         """The point at given weights."""
         return self._point(w, self.problem.rows.scores(w), width)
+
+    def narrow(self, tol: float) -> None:
+        """Shrink the window at the present weights until it is narrow enough for the tolerance."""
+        p = self.point
+        while p.charge.complementarity > (wanted := 0.3 * tol * p.objective) and p.width > NARROWEST:
+            ratio = max(wanted / p.charge.complementarity, 0.0) ** 0.5
+            p = self._point(p.w, p.scores, max(p.width * min(ratio, 0.7), NARROWEST), p.charge.at)
+        self.point = p
+        self.offer(p)
 
     def offer(self, *points: PairPoint) -> None:
         """Keep the best of the points."""
@@ -117,7 +169,7 @@ class PairSearch:
                 return Status.STALLED
             self._tighten(tol)
             value, gap = self.point.value, self.best.gap
-            self._step()
+            self._step(tol)
             self.iterations += 1
             self.offer(self.point, *self._vertices())
             if self.best.gap < 0.99 * gap or self.point.value < value - 1e-9 * abs(value):
@@ -189,7 +241,7 @@ class PairSearch:
         gradient = w + self.problem.rows.contrast(charge.coef)
         return [PairPoint(w, self.problem.rows.scores(w), charge, gradient, EXACT, alpha)]
 
-    def _step(self) -> None:
+    def _step(self, tol: float) -> None:
         """One Newton direction, followed until the slope no longer rises steeply."""
         before, fresh = self.point, self.factor is None
         if before.distance == 0:
@@ -206,15 +258,20 @@ class PairSearch:
         self.steps += 1
         self.short_steps = self.short_steps + 1 if length < 0.5 else 0
         ratio = self.point.distance / before.distance
-        if ratio > 0.02 or length < 1:
+        if ratio > 0.02 or length < 1 or self._refreshing_pays(ratio, tol):
             self.is_stale = True
         if fresh and ratio > 0.3:
             self.sample_rows *= 4
 
+    def _refreshing_pays(self, ratio: float, tol: float) -> bool:
+        """Whether more than one step with the present factor is likely to be left, each of which costs about as much as
+        a new one; ``ratio`` is what the last step left of the gap."""
+        p = self.point
+        return self.is_whole and not self._products_pay and ratio**0.5 * p.distance > tol * p.objective
+
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
-        square = 2 * len(gradient) > len(self.point.scores)
-        if len(gradient) > (SQUARE_COLUMNS if square else DENSE_COLUMNS):
+        if _too_many_columns(len(gradient), len(self.point.scores)):
             return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
         if self.factor is None or (self.is_stale and not self._products_pay):
             self.factor, self.is_stale = _cholesky(self._hessian(width, slope)), False
@@ -237,12 +294,14 @@ class PairSearch:
         problem, p = self.problem, self.point
         m, n = len(p.scores), problem.rows.n_features
         drawn = problem.pairs.sample(min(self.sample_rows, max(m // 8, 8 * SAMPLE_ROWS)), seed=2)
+        self.is_whole = drawn is None
         if drawn is None:
             H = problem.curvature(p.charge.at, width, problem.rows)
         else:
             rows, pairs = drawn
             part = problem.rows.take(rows, by_column=False)
             H = problem.curvature(pairs.at(p.scores[rows]), width, part)
+        self.curvature = H / problem.C
         H *= slope
         H[np.diag_indices(n)] += 1.0
         return H
@@ -263,6 +322,11 @@ class PairSearch:
             return v + slope * problem.rows.adjoint(problem.curve(at, width, problem.rows.scores(v)))
 
         return conjugate_gradients(product, -gradient, inverse, tol=RESIDUAL, max_iter=500)
+
+
+def _too_many_columns(n: int, m: int) -> bool:
+    """Whether directions come from conjugate gradients."""
+    return n > (SQUARE_COLUMNS if 2 * n > m else DENSE_COLUMNS)
 
 
 def _cholesky(H: Floats) -> Floats:

@@ -6,113 +6,131 @@ Its dual needs multipliers 0 <= alpha <= cost that carry the flow linear + N'(F,
 
 is the largest linear term that unit costs can carry; beyond it the primal is unbounded. With X'(sign alpha) = 0 added
 (or, for a weight of required sign, with no pull to the allowed side) it is the largest one at which w = 0 is optimal.
-Both are linear programs.
+Both are linear programs. Their duals ask for a *direction* (w, theta) with linear.theta = -1 whose hinges cost least,
+w = 0 in the first, so that the cost of any direction is an upper bound.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
+from hullrank.problem.certificate import total_charge
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.layout import lay_out
-from hullrank.problem.rows import centred_rows
+from hullrank.problem.layout import RowLayout, lay_out
+from hullrank.problem.rows import ArrayRows, beyond_rounding, centred_rows
 from hullrank.problem.signs import Signs
+from hullrank.problem.statement import Point
 from hullrank.solvers._box_program import least_in_box
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
 MANY_MORE = 20  # rows for every equation, from which the interior-point method is faster than HiGHS
-MOST_ROWS = 5000  # larger data are thinned out class by class before the linear program over rows
+SHARE = 0.01  # of the weight of all rows, by which the drive and the flows count beside them in that method
+MOST_ROWS = 2500  # larger data are thinned out class by class before the linear program over rows
+
+
+class Collapse(NamedTuple):
+    """The drive up to which w = 0 is optimal, and the direction in which a ranking begins there (None: not known)."""
+
+    drive: float
+    direction: Point | None
 
 
 def unbounded_drive(problem: IntervalProblem, samples: Samples) -> float:
-    """The drive beyond which the primal is unbounded (a linear program over the groups)."""
-    per_class = np.bincount(samples.codes, samples.weights, samples.n_classes)
-    limits = np.concatenate([per_class[problem.group_class], np.full(len(problem.up), np.inf)])
-    return _largest_drive(problem, problem.incidence, limits)[0]
+    """The drive beyond which the primal is unbounded.
 
-
-def collapse_drive(problem: IntervalProblem, samples: Samples, signs: Signs | None = None) -> float:
-    """The drive up to which w = 0 is optimal (a linear program over rows).
-
-    Where rows are very many, the program has some of them, and the drive is one beyond which a point of negative
-    objective on all rows proves that w = 0 is not optimal: the drive asked for or a little more.
+    A threshold below 0 costs the weight of the rows that must lie below it, one above 0 that of the others. Thresholds
+    of a chain rise, so that some first ones are negative and all others positive. The margin rho = 1 of the nu problem
+    drives every chain, whose thresholds are then best at -1 or 1, where rows pay 2 or nothing. The sum of margins is 1
+    if all thresholds up to some a_j are -1 and the others 0, or all from some b_j on are 1.
     """
-    whole, samples = samples, _thin(samples)
-    order = samples.rows
-    weights = samples.weights[order]
-    layout = lay_out(problem, samples.starts, weights)
-    view = centred_rows(samples.X, order, weights)
-    rows = view.take(np.arange(len(order)))
-    n_order, group = len(problem.up), layout.row_group
+    weight = np.bincount(samples.codes, samples.weights, samples.n_classes)[problem.group_class]
+    n = problem.n_thresholds
+    below = np.bincount(problem.threshold, np.where(problem.sign < 0, weight, 0.0), n)
+    above = np.bincount(problem.threshold, np.where(problem.sign > 0, weight, 0.0), n)
+    first = np.ones(n, dtype=bool)  # of its chain
+    first[problem.up[problem.low >= 0]] = False
+    ends = np.flatnonzero(first)[1:]
+    costs = [
+        (np.append(0.0, np.cumsum(negative)), np.append(np.cumsum(positive[::-1])[::-1], 0.0))
+        for negative, positive in zip(np.split(below, ends), np.split(above, ends), strict=True)
+    ]
+    if problem.has_rho:
+        return float(sum(2 * (lower + upper).min() for lower, upper in costs))
+    return float(min(min(lower[1::2].min(), upper[1::2].min()) for lower, upper in costs))
+
+
+def collapse_drive(
+    problem: IntervalProblem, samples: Samples, signs: Signs | None = None, *, high: float = np.inf, rough: float = 0.0
+) -> Collapse:
+    """The drive up to which w = 0 is optimal, and the direction whose cost it is.
+
+    Where rows are very many, the direction is that of some of them; its cost over all rows is more than the drive by
+    about the number of columns and thresholds as a share of twice these rows. ``rough`` is the share of what lies
+    between the drive and ``high``, the drive beyond which the primal is unbounded, by which it may be more.
+    """
+    some = _thin(samples)
+    weights = some.weights[some.rows]
+    view = centred_rows(some.X, some.rows, weights)
+    layout, rows = lay_out(problem, some.starts, weights), view.take(np.arange(len(weights)))
+    y = _multipliers(problem, layout, rows, signs, high, rough)
+    q, n = len(problem.linear), problem.n_thresholds
+    theta = problem.raise_thresholds(y[:q])
+    size = -float(problem.linear @ theta)
+    if not size > 0:
+        return Collapse(0.0, None)
+    w, theta = -y[q:] / size, theta / size
+    coef, thresholds = w / view.scale, theta.copy()
+    if view.mean is not None:
+        thresholds[:n] += view.mean @ coef
+    if some is samples:
+        drive = total_charge(problem, layout, theta, rows.scores(w))
+    else:
+        scores = np.asarray(samples.X @ coef).ravel()[samples.rows]
+        layout = lay_out(problem, samples.starts, samples.weights[samples.rows])
+        drive = total_charge(problem, layout, thresholds, scores)
+    return Collapse(beyond_rounding(drive, float(samples.weights.sum())), Point(coef, thresholds))
+
+
+def _multipliers(
+    problem: IntervalProblem, layout: RowLayout, rows: ArrayRows, signs: Signs | None, high: float, rough: float
+) -> Floats:
+    """Multipliers (theta, -w) of the equations of the linear program that the module states, over rows.
+
+    HiGHS has absolute tolerances, so the unit of the program is the largest weight, rounded to a power of two. Where
+    there are many more rows than equations, an interior-point method takes a fraction of its time.
+    """
+    n_order, group, q = len(problem.up), layout.row_group, len(problem.linear)
     lines = problem.incidence[np.append(group, problem.n_groups + np.arange(n_order))]
-    balance = _signed(rows.X, layout.row_sample, problem.sign[group], n_order)
-    limits = np.concatenate([weights[layout.row_sample], np.full(n_order, np.inf)])
-    drive, multipliers = _largest_drive(problem, lines, limits, balance, signs)
-    if samples is whole:
-        return drive
-    q = len(problem.linear)
-    w, theta = -multipliers[q:] * (rows.scale / view.scale), problem.raise_thresholds(multipliers[:q])
-    return max(drive, _drive_of(problem, whole, w, theta, view.mean))
-
-
-def _drive_of(problem: IntervalProblem, samples: Samples, w: Floats, theta: Floats, mean: Floats | None) -> float:
-    """The drive beyond which the objective of a point is negative: its charge over what its thresholds earn."""
-    order, starts = samples.rows, samples.starts
-    s = np.asarray(samples.X @ w).ravel()[order] - (0.0 if mean is None else float(mean @ w))
-    weights, charge = samples.weights[order], 0.0
-    for c, sign, offset in zip(problem.group_class, problem.sign, problem.offsets(theta), strict=True):
-        own = slice(starts[c], starts[c + 1])
-        charge += float(weights[own] @ np.maximum(offset - sign * s[own], 0.0))
-    earned = -float(problem.linear @ theta)
-    return charge / earned if earned > 0 else np.inf
-
-
-def _signed(X: Any, samples: NDArray[np.integer], sign: Floats, n_order: int) -> Any:
-    """The samples of all rows times the sign of the row, then a line of zeros for every order constraint."""
-    if sp.issparse(X):
-        return sp.vstack([X[samples].multiply(sign[:, None]), sp.csr_array((n_order, X.shape[1]))], format="csr")
-    signed = np.zeros((len(samples) + n_order, X.shape[1]))
-    np.multiply(X[samples], sign[:, None], out=signed[: len(samples)])
-    return signed
-
-
-def _largest_drive(
-    problem: IntervalProblem, lines: Any, limits: Floats, balance: Any = None, signs: Signs | None = None
-) -> tuple[float, Floats]:
-    """Maximise k subject to k linear + lines'x = 0, balance'x = 0 (signs: sign * balance'x <= 0), 0 <= x <= limits.
-
-    Gives the multipliers of the equations too: thresholds, and weights of the other sign, that charge and earn alike.
-    HiGHS has absolute tolerances, so the unit of the program is the largest finite limit, rounded to a power of two.
-    Where there are many more rows than equations, an interior-point method takes a fraction of its time.
-    """
-    unit = 2.0 ** np.round(np.log2(limits.max(initial=0.0, where=np.isfinite(limits))))
-    parts = [lines] if balance is None else [lines, balance]
-    dense = not any(sp.issparse(part) for part in parts)
-    table = np.hstack(parts) if dense else sp.hstack(parts, format="csr")  # a line per variable but k
-    n = table.shape[1] - len(problem.linear)
-    drive = np.append(problem.linear, np.zeros(n))[None, :]
-    table = np.vstack([drive, table]) if dense else sp.vstack([drive, table])
-    c = np.zeros(table.shape[0])
+    signed, n = problem.sign[group], rows.n_features
+    unit = 2.0 ** np.round(np.log2(layout.cost.max()))
+    limits, total = layout.row_cost / unit, float(layout.cost.sum() / unit)
+    n_variables = 1 + len(limits) + n_order  # the drive, the rows' multipliers, those of the order constraints
+    c = np.zeros(n_variables)
     c[0] = -1.0
-    upper = np.append(np.inf, limits / unit)
-    if dense and signs is None and len(c) > MANY_MORE * table.shape[1]:
-        total = float(upper.sum(where=np.isfinite(upper)))  # ten times that no variable reaches
-        least, multipliers = least_in_box(c, np.ascontiguousarray(table.T), np.minimum(upper, 10 * total), 1e-3 * total)
-        if least is not None and multipliers is not None:
-            return max(0.0, -unit * least), multipliers
-    table = sp.csr_array(table)
-    low, high = np.zeros((2, table.shape[1]))
+    if signs is None and n_variables > MANY_MORE * (q + n) and not (sp.issparse(rows.X) or sp.issparse(lines)):
+        A = np.zeros((q + n, n_variables))
+        A[:q, 0], A[:q, 1:] = problem.linear, lines.T
+        np.multiply(rows.X.T[:, layout.row_sample], signed, out=A[q:, 1 : 1 + len(limits)])
+        most = min(high / unit, total)  # the drive and a flow between thresholds are less than twice this
+        upper = np.concatenate([[2 * most], limits, np.full(n_order, 2 * total)])
+        weight = np.concatenate([[SHARE * total], limits, np.full(n_order, SHARE * total)])
+        least = least_in_box(c, A, upper, weight, 1e-3 * total, base=-high / unit, rough=rough)
+        if least is not None:
+            return least.y
+    X = sp.csr_array(rows.X)[layout.row_sample].multiply(signed[:, None] / rows.scale)
+    below = sp.hstack([sp.csr_array(lines), sp.vstack([X, sp.csr_array((n_order, n))])])
+    table = sp.vstack([np.append(problem.linear, np.zeros(n))[None, :], below], format="csr")
+    low, high_end = np.zeros((2, q + n))
     if signs is not None:
-        low[-n:][signs.values > 0] = -np.inf
-        high[-n:][signs.values < 0] = np.inf
-    answer = solve_lp(c, table.T, low, high, np.zeros(len(c)), upper, presolve=False)
-    if not len(answer.x):
-        return 0.0, np.zeros(table.shape[1])
-    return max(0.0, float(unit * answer.x[0])), answer.row_duals
+        low[q:][signs.values > 0] = -np.inf
+        high_end[q:][signs.values < 0] = np.inf
+    upper = np.concatenate([[np.inf], limits, np.full(n_order, np.inf)])
+    answer = solve_lp(c, table.T, low, high_end, np.zeros(n_variables), upper, presolve=False)
+    return answer.row_duals if len(answer.row_duals) else np.zeros(q + n)
 
 
 def _thin(samples: Samples) -> Samples:

@@ -1,0 +1,105 @@
+"""The table of a grid search: scores of points in folds, which points can still win, and which one did."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from hullrank.exceptions import HullrankError
+
+Floats = NDArray[np.float64]
+Params = dict[str, Any]
+_DIGITS = 1e-9  # by which a point must miss the leader; less may be rounding
+
+
+@dataclass
+class Table:
+    """Scores and seconds of every point of the grid (rows) in every fold (columns).
+
+    ``ran`` tells which of them were rated, ``most`` is the largest score that a fold can give, and ``leader`` the
+    highest mean of a point that was rated in all folds.
+    """
+
+    points: list[Params]
+    scores: Floats
+    fit_seconds: Floats
+    score_seconds: Floats
+    ran: NDArray[np.bool_]
+    most: float = np.inf
+    leader: float = -np.inf
+
+    @classmethod
+    def empty(cls, points: list[Params], n_folds: int, most: float = np.inf) -> "Table":
+        """Nothing known yet: no score, no time."""
+        shape = len(points), n_folds
+        return cls(points, np.full(shape, np.nan), np.zeros(shape), np.zeros(shape), np.zeros(shape, bool), most)
+
+    @property
+    def means(self) -> Floats:
+        """Mean scores; NaN where some fold is missing or has no score."""
+        return np.asarray(self.scores.mean(axis=1))
+
+    def record(self, k: int, column: int, score: float = np.nan, seconds: tuple[float, float] = (0.0, 0.0)) -> None:
+        """Note the score of a point in a fold (NaN: it has none), and the seconds of the fit and of the score."""
+        self.ran[k, column], self.scores[k, column] = True, score
+        self.fit_seconds[k, column], self.score_seconds[k, column] = seconds
+        if self.ran[k].all():
+            self.leader = max(self.leader, np.nan_to_num(self.scores[k].mean(), nan=-np.inf))
+
+    def is_hopeless(self, k: int) -> bool:
+        """Whether another point has a higher mean than this one can reach, whatever the folds to come give it."""
+        if self.most == np.inf or self.leader == -np.inf:
+            return False
+        bound = np.where(self.ran[k], self.scores[k], self.most).mean()
+        return bool(bound < self.leader - _DIGITS * max(1.0, abs(self.leader)))
+
+    def results(self) -> dict[str, Any]:
+        """The table under the names of GridSearchCV's ``cv_results_``; times are those of the folds that were rated."""
+        found: dict[str, Any] = {}
+        for name, seconds in (("fit_time", self.fit_seconds), ("score_time", self.score_seconds)):
+            rated = np.ma.array(seconds, mask=~self.ran)
+            found[f"mean_{name}"], found[f"std_{name}"] = rated.mean(axis=1).filled(0), rated.std(axis=1).filled(0)
+        for name in self.points[0]:
+            found[f"param_{name}"] = _masked([point[name] for point in self.points])
+        found["params"] = self.points
+        for k, column in enumerate(self.scores.T):
+            found[f"split{k}_test_score"] = column
+        found["mean_test_score"], found["std_test_score"] = self.means, self.scores.std(axis=1)
+        found["rank_test_score"] = self.ranks()
+        return found
+
+    def ranks(self) -> NDArray[np.int32]:
+        """1 for the highest mean; equal means share the lowest rank, and points without a mean come last."""
+        means = self.means
+        lowest = np.nanmin(means) - 1 if np.isfinite(means).any() else 0.0
+        return rankdata(-np.nan_to_num(means, nan=lowest), method="min").astype(np.int32)
+
+    def best(self) -> int:
+        """The first point with the highest mean."""
+        if not np.isfinite(self.means).any():
+            raise HullrankError(
+                "no point of the grid has a score in every fold: classes cannot be separated (C=inf), or some fold has "
+                "nothing to compare; use finite Cs, fewer folds, or other splits"
+            )
+        return int(self.ranks().argmin())
+
+    def simplest(self) -> int:
+        """The smallest C whose mean is within one standard error of the best, with gamma and loss of the best."""
+        best = self.best()
+        n, means = self.scores.shape[1], self.means
+        error = float(self.scores[best].std(ddof=1)) / n**0.5 if n > 1 else 0.0
+        other = {name: value for name, value in self.points[best].items() if name != "C"}
+        near = [
+            k
+            for k, point in enumerate(self.points)
+            if means[k] >= means[best] - error and all(point[name] == value for name, value in other.items())
+        ]
+        return min(near, key=lambda k: (self.points[k]["C"], k))
+
+
+def _masked(values: list[Any]) -> Any:
+    kinds = {type(value) for value in values}
+    same = kinds <= {int, float} or kinds == {str}
+    return np.ma.MaskedArray(np.array(values, dtype=None if same else object), mask=False)
