@@ -68,6 +68,7 @@ print(times[0] - min(times[1:]))
 
 FORMS = ("C", "Fortran", "float32", "zero weights", "pandas", "mixed pandas", "polars")
 EDGES = "ConvexHullRanker(order='full', slack='edge', loss='{}')"
+KERNEL = "FixedMarginClassifier(0.1, loss='hinge', kernel='rbf', cache_size=100, tol=1e-3)"
 ALL = "FixedMarginClassifier(thresholds='all', loss='{}')"
 
 
@@ -86,6 +87,8 @@ def cases(m):
     yield "SwappedPairsRanker(loss='squared_hinge')", m, 20, 5, "C"
     yield "SwappedPairsRanker()", m, 20, m, "C"
     yield "NuMarginClassifier()", m, 20, 5, "C"
+    for form in ("C", "float32"):
+        yield KERNEL, m // 50, 200, 5, form
 
 
 def run(code, *args, **environment):
