@@ -1,6 +1,24 @@
-"""Laws are tested without a deadline: a busy machine, or a first compilation, must not fail them."""
+"""Without ``slow``, laws are tried on half as many examples, and modules that are slow as a whole are not imported."""
+
+import re
 
 from hypothesis import settings
 
+# A busy machine, or a first compilation, must not fail a law: there is no deadline.
 settings.register_profile("hullrank", deadline=None)
-settings.load_profile("hullrank")
+settings.register_profile("quick", deadline=None, max_examples=50)
+SLOW_AS_A_WHOLE = re.compile(r"^pytestmark = .*pytest\.mark\.slow", re.MULTILINE)
+
+
+def _is_quick(config):
+    return config.option.markexpr == "not slow"
+
+
+def pytest_configure(config):
+    settings.load_profile("quick" if _is_quick(config) else "hullrank")
+
+
+def pytest_ignore_collect(collection_path, config):
+    if _is_quick(config) and collection_path.suffix == ".py" and SLOW_AS_A_WHOLE.search(collection_path.read_text()):
+        return True
+    return None

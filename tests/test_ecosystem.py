@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
+from cases import slow_after
 from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
 from hullrank.io import TableEncoder
 from hullrank.metrics import get_scorer
@@ -43,7 +44,9 @@ def test_pipeline(estimator):
 
 
 @every_estimator
-@pytest.mark.parametrize("scoring", ["wmw", "swapped_pairs", "mean_absolute_rank_error", "accuracy_within"])
+@pytest.mark.parametrize(
+    "scoring", slow_after(1, ["wmw", "swapped_pairs", "mean_absolute_rank_error", "accuracy_within"])
+)
 def test_grid_search_with_ranking_scorers(estimator, scoring):
     X, y = draw()
     parameter = "C" if estimator in (ConvexHullRanker, FixedMarginClassifier) else "tol"

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import slow_after
 from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
 from hullrank.exceptions import CollapsedRankingWarning
 
@@ -31,7 +32,8 @@ AUTOMATIC = {
     "sum of margins": lambda: SumOfMarginsClassifier(tol=TIGHT),
 }
 MODELS = PRICED | LASSO | AUTOMATIC
-every_model = pytest.mark.parametrize("name", MODELS)
+FIRST = ["hull", "hull, edges with hinge", "fixed margin", "hull, l1", "nu margin", "sum of margins"]
+every_model = pytest.mark.parametrize("name", slow_after(len(FIRST), dict.fromkeys([*FIRST, *MODELS])))
 law = settings(max_examples=5)
 seeds = st.integers(0, 10**6)
 

@@ -6,6 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import conic
+from cases import slow_after
 from referee import statements
 from referee.objective import evaluate, kernel_values, resolved_gamma
 from referee.optimum import optimum
@@ -84,7 +85,7 @@ def test_the_relaxation_is_the_linear_program_of_the_paper(data, epsilon):
     assert_equal_optimum(st, conic.relaxation(X, y, epsilon, weights=weights))
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear"])
+@pytest.mark.parametrize("kernel", slow_after(1, ["rbf", "laplacian", "poly", "linear"]))
 @pytest.mark.parametrize("norm", ["rkhs", "coefficient"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
 def test_a_kernel_is_its_own_feature_space(data, kernel, norm, loss):

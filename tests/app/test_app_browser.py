@@ -95,7 +95,21 @@ def downloaded(page, name, folder):
     return folder / name
 
 
-def test_from_a_dropped_table_to_files_on_disk(page, tmp_path):
+def widths_on_a_phone(page):
+    """How wide the page is on a phone that is 390 wide, in light and in dark colours."""
+    phone = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        for scheme in ("light", "dark"):
+            media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+            page.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+            yield page.execute_script("return document.documentElement.scrollWidth")
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_from_a_dropped_table_to_files_on_disk_and_a_phone(page, tmp_path):
     choose(page, TABLES / "wine.csv")
     wait_for(lambda: len(css(page, "#columns-table tbody tr")) == 9)
     assert "wine.csv: 300 rows, 9 columns" in css(page, "#table-said")[0].text
@@ -129,10 +143,23 @@ def test_from_a_dropped_table_to_files_on_disk(page, tmp_path):
     wait_for(lambda: css(page, "#new-ranked table"))
     wait_for(lambda: css(page, "#line .point"))
     assert not any(css(page, f"#{name}")[0].get_property("disabled") for name in ("fit", "compare", "new-file"))
+    assert max(widths_on_a_phone(page)) <= 390
     handle = css(page, ".threshold")[0]
     before = css(page, "#summary")[0].text
     handle.send_keys("\ue012" * 20)
     assert css(page, "#summary")[0].text != before
+
+
+def test_what_is_said_of_a_table_is_said_once(page, tmp_path):
+    table = tmp_path / "german.csv"
+    table.write_text("size;grade\n" + "".join(f"{i},5;{i // 10}\n" for i in range(30)))
+    choose(page, table)
+    wait_for(lambda: "german.csv: 30 rows, 2 columns" in css(page, "#table-said")[0].text)
+    click(page, "#fit")
+    wait_for(lambda: css(page, "#ranked table"))
+    told = [line.text for line in css(page, "#fit-live .notes li")]
+    assert told.count("german.csv is read as separated by semicolons, with a decimal comma") == 1
+    assert len(set(told)) == len(told)
 
 
 def test_grades_are_dragged(page):
@@ -208,20 +235,3 @@ def test_two_windows_do_not_see_each_other(page, address):
     finally:
         page.close()
         page.switch_to.window(first)
-
-
-def test_a_phone_needs_no_sideways_scrolling(page):
-    phone = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
-    try:
-        click(page, "#sample")
-        in_order(page, ["excellent", "good", "fair", "poor"])
-        click(page, "#fit")
-        wait_for(lambda: css(page, "#ranked table"))
-        for scheme in ("light", "dark"):
-            media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-            page.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-            assert page.execute_script("return document.documentElement.scrollWidth") <= 390
-    finally:
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

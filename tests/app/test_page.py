@@ -39,6 +39,10 @@ def test_from_a_table_to_a_model_a_report_and_ranked_rows(visitor, tmp_path):
     visitor.send("wine.csv", WINE)
     events = visitor.work("fit", roles=ROLES, levels=LEVELS)
     assert last(events) == {"ended": "done"}
+    job = visitor.get("state").json()["jobs"]["fit"]
+    assert visitor.events(job) == events  # they can be heard again, from any place
+    assert visitor.events(job, headers={"last-event-id": "3"}) == events[3:]
+    assert visitor.get("jobs/99").status_code == 404
     assert one(events, "command") == (
         "hullrank fit wine.csv --target=grade --drop=wine '--order=poor < fair < good < excellent' --method=hull "
         "--out=model.hull"
@@ -131,13 +135,3 @@ def test_requests_that_no_page_of_ours_makes(visitor):
             assert answer.status_code == 400, wishes
             assert sentence in answer.json()["error"]
     assert visitor.get("state").json()["jobs"] == {}
-
-
-@pytest.mark.slow
-def test_events_can_be_heard_again_from_any_place(visitor):
-    visitor.send("wine.csv", WINE)
-    events = visitor.work("fit", roles=ROLES, levels=LEVELS, method="fixed-margin")
-    job = visitor.get("state").json()["jobs"]["fit"]
-    assert visitor.events(job) == events
-    assert visitor.events(job, headers={"last-event-id": "3"}) == events[3:]
-    assert visitor.get("jobs/99").status_code == 404

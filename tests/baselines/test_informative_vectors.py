@@ -55,7 +55,7 @@ def tilted_moments(mean, variance, code, thresholds):
 
 
 @pytest.mark.slow
-@parametrize_with_checks([InformativeVectorClassifier(20, max_iter=60), InformativeVectorClassifier(20, **FIXED)])
+@parametrize_with_checks([InformativeVectorClassifier(20, max_iter=15), InformativeVectorClassifier(20, **FIXED)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -77,3 +77,10 @@ def test_errors_are_events_too(run_here, wrong, monkeypatch):
     done = run_here(*wrong)
     assert done.code == 1
     assert "nowhere" in json.loads(done.err.splitlines()[-1])["error"]
+
+
+def test_a_table_of_one_column_is_noted(run_here, tmp_path):
+    (tmp_path / "d.txt").write_text("size grade\n1 a\n2 b\n")
+    done = run_here("columns", tmp_path / "d.txt")
+    assert "there is only one column; if there should be more, separate cells by commas" in done.err
+    assert done.out.rstrip().endswith("2 rows")

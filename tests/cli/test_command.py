@@ -13,6 +13,7 @@ from hullrank.cli.methods import METHODS
 from hullrank.io import load, read_model, read_table, save
 
 
+@pytest.mark.slow
 def test_from_stdin_to_stdout(run, fitted):
     """The installed program, in a process of its own."""
     ranked = run(

@@ -14,16 +14,16 @@ from hullrank.exceptions import HullrankError
 
 @pytest.fixture(scope="module")
 def grades(tmp_path_factory):
-    """A table of 60,000 rows with gaps and words, in five files of unequal size; and the same in one file."""
+    """A table of 30,000 rows with gaps and words, in five files of unequal size; and the same in one file."""
     folder = tmp_path_factory.mktemp("grades")
     frame = (
-        table(n=60_000)
+        table(n=30_000)
         .drop("number", "weight", "query")
         .with_columns(age=pl.when(pl.col("age") > 85).then(None).otherwise(pl.col("age")))
     )
-    edges = [0, 100, 20_000, 35_000, 59_999, 60_000]
+    edges = [0, 100, 10_000, 17_000, 29_999, 30_000]
     for i, (start, stop) in enumerate(pairwise(edges)):
-        frame[start:stop].write_parquet(folder / f"part-{i}.parquet", row_group_size=5_000)
+        frame[start:stop].write_parquet(folder / f"part-{i}.parquet", row_group_size=2_500)
     whole = folder.parent / "whole.parquet"
     frame.write_parquet(whole)
     return folder, whole, frame
@@ -65,7 +65,7 @@ def test_ranked_rows_are_sorted_through_files(run_here, grades, model, tmp_path,
     assert run_here("rank", model, whole, "--out", one).code == 0
     done = run_here("rank", model, folder, "--out", parts, "--memory", "1MiB")
     assert done.code == 0, done.err
-    assert "60,000 rows, best first, in" in done.out
+    assert "30,000 rows, best first, in" in done.out
     read = {"csv": pl.read_csv, "parquet": pl.read_parquet, "json": pl.read_json, "arrow": pl.read_ipc}
     a, b = (read.get(ending, pl.read_ndjson)(file) for file in (one, parts))
     assert a["rank"].to_list() == b["rank"].to_list()
@@ -82,7 +82,7 @@ def test_only_the_best_rows_are_shown(run_here, grades, model):
     )
     assert one == parts
     assert len(parts["ranked"]) == 5
-    assert "20 of 60,000 rows, best first" in run_here("rank", model, folder, "--memory", "1MiB").out
+    assert "20 of 30,000 rows, best first" in run_here("rank", model, folder, "--memory", "1MiB").out
 
 
 def test_a_folder_that_fits_is_a_table_like_any_other(run_here, grades, tmp_path):

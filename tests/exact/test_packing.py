@@ -10,6 +10,7 @@ from hullrank.exact._simplex_loops import cannot_all_be_won
 from hullrank.exact.clock import Clock
 from hullrank.exact.packing import Packing
 from hullrank.exact.statement import state_pairs
+from hullrank.exceptions import ConvergenceWarning
 
 
 def packed(n, d, seed, kind="continuous", weight=None):
@@ -29,13 +30,16 @@ def packed(n, d, seed, kind="continuous", weight=None):
 
 @pytest.mark.parametrize(
     ("d", "kind", "weight"),
-    [
-        (2, "continuous", None),
-        (3, "continuous", (1.0, 2.0, 5.0)),
-        (5, "continuous", (0.3, 1.7)),
-        (3, "levels", None),
-        (5, "one-hot", None),
-    ],
+    slow_after(
+        2,
+        [
+            (3, "continuous", (1.0, 2.0, 5.0)),
+            (5, "one-hot", None),
+            (2, "continuous", None),
+            (5, "continuous", (0.3, 1.7)),
+            (3, "levels", None),
+        ],
+    ),
 )
 def test_no_direction_wins_a_whole_set_and_sets_share_no_more_than_the_weights(d, kind, weight):
     *_, arrangement, packing = packed(60, d, 0, kind, weight)
@@ -125,3 +129,25 @@ def test_many_dimensions_have_a_bound_below_one():
     with pytest.warns(UserWarning, match="before a proof"):
         certificate = ExactRanker(time_limit=4).fit(X, y).certificate_
     assert certificate.value < certificate.upper_bound < 0.95
+
+
+def test_ctrl_c_in_a_later_pass_keeps_the_bound_of_the_passes_before_it(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 7)), rng.integers(0, 2, 100)
+    bounds, whole = [], Packing._pass
+
+    def interrupted(packing, *arguments):
+        if bounds:
+            raise KeyboardInterrupt
+        losses, sets = whole(packing, *arguments)
+        bounds.append(1 - losses / (y.sum() * (1 - y).sum()))
+        return losses, sets
+
+    monkeypatch.setattr(Packing, "_pass", interrupted)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        ranker = ExactRanker(time_limit=600).fit(X, y)
+    certificate = ranker.certificate_
+    assert certificate.status == "interrupted"
+    assert certificate.upper_bound == pytest.approx(bounds[0])
+    assert certificate.value < bounds[0] < 1
+    assert certificate.upper_bound in [bound for _, _, bound in ranker.trace_]

@@ -116,6 +116,7 @@ def test_bad_files_are_named(tmp_path, name, data, message):
         ("old.xls", b"\xd0\xcf\x11\xe0 rest", "an old Excel file .*; save it as .xlsx or CSV"),
         ("shop.db", b"SQLite format 3\0rest", "a SQLite database.*export the table as CSV"),
         ("page.csv", b"<!DOCTYPE html><p>", "a web page"),
+        ("report.csv", b"\n<!doctype html>\n<html>", "a web page"),
         ("data.zip", b"PK\x03\x04 rest", "a zip archive; unpack it first"),
         ("model.csv", b"PK\x03\x04" + b"\0" * 26 + b"header.json{}", "a model file"),
         ("object.json", b'{"data": [\n{"a": 1}]}', "one object a line"),

@@ -6,6 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from cases import slow_after
 from hullrank import (
     ConvexHullRanker,
     FixedMarginClassifier,
@@ -112,7 +113,7 @@ def sum_optimum(X, y, groups, weights, C):
     return problem.value
 
 
-@pytest.mark.parametrize("seed", [0, 6, 7])
+@pytest.mark.parametrize("seed", slow_after(1, [0, 6, 7]))
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
 def test_nu_margin_is_solved_as_a_conic_solver_does(seed, fraction):
     X, y, groups, weights = raters(seed)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from cases import slow_after
 from hullrank import SampledPairsRanker, SwappedPairsRanker
 from hullrank.exceptions import HullrankError, NoComparablePairError
 from hullrank.io import Blocks
@@ -49,7 +50,7 @@ def small_samples(monkeypatch):
     monkeypatch.setattr(_pair_blocks, "_FEWEST", 600)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", slow_after(1, LOSSES))
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_answer_is_that_of_all_rows_in_memory(kind, loss, small_samples):
     X, y, weights, qid = rows = data(kind)

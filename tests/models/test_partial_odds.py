@@ -74,6 +74,7 @@ def test_free_features_predict_better_where_they_are_needed():
     assert free > inner.fit(X[train], y[train]).score(X[test], y[test]) + 0.05
 
 
+@pytest.mark.slow
 @parametrize_with_checks([PartialOddsClassifier(FixedMarginClassifier(tol=1e-12), features=[])])
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.UndeclaredOrderWarning")
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.CollapsedRankingWarning")

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import slow_after
 from hullrank import (
     ConvexHullRanker,
     FixedMarginClassifier,
@@ -95,7 +96,7 @@ def plain_fit(name):
     return X, y, MODELS[name]().fit(X, y)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", slow_after(4, dict.fromkeys(["Fortran", "float32", "pandas", "polars", *FORMS])))
 @pytest.mark.parametrize("name", MODELS)
 def test_the_form_of_the_rows_does_not_matter(views, name, form):
     X, y, plain = plain_fit(name)

@@ -124,6 +124,7 @@ def test_unlabelled_rows_help_on_a_surface():
     assert np.mean(gains) > 2 * np.std(gains, ddof=1) / 5**0.5 > 0
 
 
+@pytest.mark.slow
 def test_the_strength_is_the_best_of_the_folds_or_0_where_that_is_not_clearly_better(monkeypatch):
     X, y = rows(4, 120, 60)
     for inner in (FixedMarginClassifier(), ConvexHullRanker(kernel="rbf")):

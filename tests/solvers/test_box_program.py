@@ -109,10 +109,11 @@ def test_a_drive_from_some_rows_holds_for_all(problem, form, monkeypatch):
     """Beyond it w = 0 is not optimal, whatever the rows that were left out say; it lies little above the exact one."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        X = rng.normal(size=(900, 4))
-        y = np.digitize(X @ [1.0, 2.0, 0.0, -1.0] + 1.5 * rng.normal(size=900), [-1.0, 1.0])
-        X = sp.csr_array(X) if form == "sparse" else X + 100.0 * (form == "far off")
-        samples = Samples(X, y, rng.uniform(0.5, 2.0, 900), 3)
+        X = rng.normal(size=(900, 4)) + 100.0 * (form == "far off")
+        y = np.digitize(
+            X @ [1.0, 2.0, 0.0, -1.0] - 200.0 * (form == "far off") + 1.5 * rng.normal(size=900), [-1.0, 1.0]
+        )
+        samples = Samples(sp.csr_array(X) if form == "sparse" else X, y, rng.uniform(0.5, 2.0, 900), 3)
         signs = Signs(np.array([1.0, 1.0, 0.0, 0.0])) if form == "signs" else None
         exact = parameter_range.collapse_drive(problem, samples, signs).drive
         with monkeypatch.context() as patch:

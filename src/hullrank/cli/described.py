@@ -17,6 +17,17 @@ from hullrank.cli.methods import METHODS, check_method, known_methods
 # Parameters that the command sets itself, or that mean nothing to it.
 _NOT_BY_SET = {"order": "by --order or --edges", "classes": "by --order"}
 _MARKS = str.maketrans("", "", '"{}`')
+# Types of Python, and what is written after --set name= for them.
+_TYPES = {
+    r"array-like of shape \(n_features,\) or dict": "1 or -1 for columns, by name",
+    r"dict or balanced": "balanced, or weights by grade",
+    r"array-like or RankStatistic": "or a list of weights",
+    r", RandomState instance": "",
+    r"\bbool\b": "true or false",
+    r"\bint\b": "whole number",
+    r"\bfloat\b": "number",
+    r"\bNone\b": "null",
+}
 _IN_PYTHON = re.compile(r" or callable|; a callable takes[^.]*")
 
 
@@ -83,10 +94,16 @@ def _documented(text: str) -> dict[str, tuple[str, str]]:
         if not line.startswith(" "):
             first, _, values = line.partition(" : ")
             names = first.split(", ")
-            values = _IN_PYTHON.sub("", re.sub(r",? default=.*", "", values)).translate(_MARKS)
+            values = _in_plain_words(_IN_PYTHON.sub("", re.sub(r",? default=.*", "", values)).translate(_MARKS))
             told |= dict.fromkeys(names, (values, ""))
         else:
             values, meaning = told[names[0]]
             meaning = _IN_PYTHON.sub("", f"{meaning} {line.strip()}".strip()).replace("`", "")
             told |= dict.fromkeys(names, (values, meaning))
     return told
+
+
+def _in_plain_words(values: str) -> str:
+    for kind, words in _TYPES.items():
+        values = re.sub(kind, words, values)
+    return values

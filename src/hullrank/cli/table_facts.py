@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from hullrank.cli.columns import column_facts, columns_table, tell_columns
-from hullrank.cli.console import out, print_json, say, working
+from hullrank.cli.console import note, out, print_json, say, working
 from hullrank.cli.data import Columns, Data, Reading, load_data, recognised
 from hullrank.cli.wording import counted
 from hullrank.io.forms import Form, read_cells
@@ -20,6 +20,8 @@ def run_columns(path: Path, reading: Reading, *, as_json: bool) -> None:
     data = load_data(path, Columns(), reading, need_target=False)
     facts = _sparse_facts(data) if data.sparse else _facts(data, reading)
     style = None if data.style is None or data.X.width == 1 else str(data.style)
+    if data.X.shape[1] == 1 and data.style is not None:
+        note("there is only one column; if there should be more, separate cells by commas, semicolons, tabs or bars")
     if as_json:
         print_json({"file": path, "rows": len(data), "style": style, **facts})
         return

@@ -144,16 +144,20 @@ def _branch_and_bound(run: Run) -> None:
 
 def _pack(run: Run, rank: int) -> None:
     """A first bound from sets of pairs that no direction wins together, for many dimensions."""
-    assert run.engine is not None
+    engine, top = run.engine, run.arrangement.top
+    assert engine is not None
     seconds = min(_PACKING * run.clock.remaining, _LONGEST)
     if seconds < _SETTING_UP * run.arrangement.D.size:
         return
     run.collect()
+
+    def better(losses: float) -> None:
+        engine.learn(run.v, top - losses)
+        run.clock.record(engine.value, engine.bound)
+
     packing = Packing(run.arrangement, run.v, rank, run.seed)
     counted = np.isfinite(run.clock.max_cells)  # what is reached should not depend on the machine
-    packing.run(run.clock, seconds, 1 if counted else _PASSES)
-    run.engine.learn(run.v, run.arrangement.top - packing.losses)
-    run.clock.record(run.engine.value, run.engine.bound)
+    packing.run(run.clock, seconds, 1 if counted else _PASSES, better)
 
 
 def _lattice(run: Run) -> None:

@@ -10,7 +10,7 @@ members that v wins clearly are preferred (Magic 1000 x 10: 0.070 of the pairs i
 some columns span fewer dimensions, and smaller sets are packed among them first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import perf_counter
 
 import numpy as np
@@ -45,14 +45,20 @@ class Packing:
         self.sets: Indices = np.empty((0, rank + 1), dtype=np.int64)
         self._subspaces = list(self._sorted_subspaces())
 
-    def run(self, clock: Clock, seconds: float, passes: int) -> None:
-        """Pack up to so many times, every time with a wider choice, while that fits into the seconds; keep the best."""
+    def run(
+        self, clock: Clock, seconds: float, passes: int, better: Callable[[float], None] = lambda losses: None
+    ) -> None:
+        """Pack up to so many times, every time with a wider choice, while that fits into the seconds; keep the best.
+
+        ``better`` hears the losses of every pass that raises them, so that an interrupt loses only the pass it ends.
+        """
         end, width = clock.elapsed + seconds, _NARROWEST
         for _ in range(passes):
             begin = perf_counter()
             losses, sets = self._pass(clock, end, width)
             if losses > self.losses:
                 self.losses, self.sets = losses, sets
+                better(losses)
             width, took = width * _WIDER, perf_counter() - begin
             if width > _WIDER * len(self._scores) or clock.elapsed + _WIDER * took > end or clock.expired:
                 return

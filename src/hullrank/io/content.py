@@ -36,10 +36,9 @@ STRANGERS: dict[bytes, tuple[str, str]] = {
     b"BZh": ("a bzip2 archive", "unpack it first"),
     b"\xfd7zXZ": ("an xz archive", "unpack it first"),
     b"\x28\xb5\x2f\xfd": ("a Zstandard archive", "unpack it first"),
-    b"<!DOCTYPE html": ("a web page", "download the table itself"),
-    b"<html": ("a web page", "download the table itself"),
 }
 _ZIPPED = b"PK\x03\x04"
+_WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 _SVMLIGHT = re.compile(rb"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)+\s*(#.*)?\r?(\n|\Z)")
 
 
@@ -93,6 +92,8 @@ class Content:
         if head[:4] == _ZIPPED:
             return self._zipped_kind(name)
         stranger = next((told for start, told in STRANGERS.items() if head.startswith(start)), None)
+        if _WEB_PAGE.match(head):
+            stranger = ("a web page", "download the table itself")
         if stranger:
             raise TableError(f"{name} is {stranger[0]}, which hullrank does not read; {stranger[1]}")
         ending = Path(name.removesuffix(".gz")).suffix.lower()

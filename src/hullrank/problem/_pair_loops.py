@@ -72,20 +72,22 @@ def sort_scores(
 @njit(error_model="numpy", no_cfunc_wrapper=True)
 def partner_sums(
     way: int,
-    inserted: Floats,
-    wanted: Floats,
+    scores: Floats,
+    margin: float,
     rank: Ranks,
     starts: Ints,
     n_ranks: Ints,
-    values: Floats,
+    weights: Floats,
+    v: Floats,
     counters: Floats,
     out: Floats,
 ) -> None:
-    """out[:, i] = sum of the two rows of ``values`` over the violated partners of i.
+    """out[:, i] = sums of weights, and of weights times ``v``, over the violated partners of i.
 
-    Going up, ``inserted`` is s and ``wanted`` shifted; going down the other way round. ``counters`` has room for two
-    numbers of every rank of a query.
+    ``counters`` has room for two numbers of every rank of a query.
     """
+    own = margin if way > 0 else 0.0
+    other = 0.0 if way > 0 else margin
     for k in range(starts.shape[0] - 1):
         size = starts[k + 1] - starts[k]
         first = starts[k] if way > 0 else starts[k + 1] - 1
@@ -97,11 +99,11 @@ def partner_sums(
         q = 0
         for p in range(size):
             i = first + way * p
-            bound = way * wanted[i]
-            while q < size and way * inserted[first + way * q] < bound:
+            bound = way * (scores[i] + own)
+            while q < size and way * (scores[first + way * q] + other) < bound:
                 j = first + way * q
-                x = values[0, j]
-                y = values[1, j]
+                x = weights[j]
+                y = x * v[j]
                 c = top - way * rank[j] + 1
                 while c <= last:
                     counters[c, 0] += x

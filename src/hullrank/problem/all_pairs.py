@@ -67,6 +67,9 @@ class AllPairs:
             from hullrank.problem.pairs_at_scores import AtScores, FewAtScores
 
             self._last.clear()  # before the next ones are made: they take as much memory as the rest of a fit
+            for drawn in self._samples.values():
+                if drawn is not None:
+                    drawn[1]._last.clear()
             few = self.n_pairs <= FEW_PARTNERS * len(self.rank)
             self._last.append(FewAtScores(self, scores) if few else AtScores(self, scores))
         return self._last[0]
@@ -139,6 +142,8 @@ class AllPairs:
     @cached_property
     def _numbered_rank(self) -> Ints:
         """The ranks, counted through all queries."""
+        if len(self.n_ranks) == 1:
+            return self.rank
         return (np.cumsum(self.n_ranks) - self.n_ranks)[self.query] + self.rank
 
     def listed(self) -> ListedPairs:

@@ -68,9 +68,12 @@ def is_definite(gram: Gram) -> bool:
     K = _columns(gram.take(np.arange(0, len(gram), -(-len(gram) // _PROBE))), None)
     largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), 0.0)
     K.flat[:: len(K) + 1] += 0.5e-6 * largest
-    if not spotrf((K / max(largest, _TINY)).astype(np.float32), lower=1, overwrite_a=1)[1]:
+    scaled = np.empty(K.shape, dtype=np.float32)
+    np.divide(K, max(largest, _TINY), out=scaled, casting="same_kind")
+    # The transpose of a symmetric matrix has the memory order that LAPACK factors in place.
+    if not spotrf(scaled.T, lower=1, overwrite_a=1, clean=0)[1]:
         return True
-    if not dpotrf(K.T, lower=1)[1]:
+    if not dpotrf(K.T, lower=1, clean=0)[1]:
         return True
     values = np.linalg.eigvalsh(K) - 0.5e-6 * largest
     return bool(values[0] >= -1e-6 * max(values[-1], 0.0))

@@ -11,6 +11,8 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.logistic_pairs import LogisticPairs
 from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
 
+MANY_ROWS = 100_000  # beyond, sums by sample are dropped where other ones are asked for: they are most of the memory
+
 
 class AtScores:
     """All pairs at given scores, in arrays sorted by query and score (see ``_pair_loops``)."""
@@ -38,12 +40,17 @@ class AtScores:
 
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
         """Sum of omega max(0, margin - d), and its subgradient in the scores."""
+        if len(self.scores) > MANY_ROWS:
+            self.sums.clear()
+            self.partners.clear()
         lower, higher = self._partner_sums(margin, self.centred)
         slack = lower[1] + lower[0] * (margin - self.centred)
         return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
 
     def ramp(self, low: float, high: float) -> Ramp:
         """Sums over the ramp from ``low`` to ``high``."""
+        for margin in set(self.sums) - {low, high}:  # those of an earlier window, as they take much memory
+            del self.sums[margin], self.partners[margin]
         upper, coef = self._squared(high)
         reach = self.reach
         noise = (4 + len(coef) ** 0.5 / 4) * EPSILON * reach * upper.weight
@@ -60,10 +67,15 @@ class AtScores:
         """
         if margin not in self.sums:
             lower, higher = self._partner_sums(margin, self.centred)
-            self.partners[margin] = lower[0] + higher[0]
-            below = self.weights * (lower[1] + lower[0] * (margin - self.centred))
-            coef = self.weights * (higher[0] * (margin + self.centred) - higher[1]) - below
-            weight, total = float(self.weights @ lower[0]), float(below.sum())
+            weight = float(self.weights @ lower[0])
+            lower[1] += lower[0] * (margin - self.centred)
+            lower[1] *= self.weights
+            total = float(lower[1].sum())
+            higher[1] -= higher[0] * (margin + self.centred)
+            higher[1] *= self.weights
+            lower[0] += higher[0]  # in place, as these are most of the memory of a fit
+            lower[1] += higher[1]
+            self.partners[margin], coef = lower[0], np.negative(lower[1], out=lower[1])
             square = margin * total + float(self.centred @ coef)
             if square < 1e-6 * self.reach**2 * weight:
                 square = self._sum_of_squares(margin)
@@ -143,15 +155,11 @@ class AtScores:
         """Sums of a and a v over the lower partners of every sample, and over its higher partners, with d < margin."""
         from hullrank.problem._pair_loops import partner_sums
 
-        values = np.empty((2, len(v)))
-        values[0] = self.weights
-        np.multiply(self.weights, v, out=values[1])
-        lower, higher = np.empty_like(values), np.empty_like(values)
+        lower, higher = np.empty((2, len(v))), np.empty((2, len(v)))
         counters = np.empty((self.pairs.most_ranks, 2))
-        shifted = self.scores + margin
-        sorted_pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, values, counters
-        partner_sums(1, self.scores, shifted, *sorted_pairs, higher)
-        partner_sums(-1, shifted, self.scores, *sorted_pairs, lower)
+        pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights, v, counters
+        partner_sums(1, self.scores, margin, *pairs, higher)
+        partner_sums(-1, self.scores, margin, *pairs, lower)
         return lower, higher
 
     def _unsorted(self, values: Floats) -> Floats:

@@ -67,7 +67,9 @@ def _from_fewer_rows(problem: PairProblem, tol: float) -> PairSearch:
     part = replace(problem, rows=problem.rows.take(rows, by_column=False), pairs=pairs)
     search = _from_fewer_rows(part, tol)
     search.run(max(tol, 1e-3), max_iter=50)
-    return PairSearch(problem, search.best.w, search.best.width)
+    best = search.best
+    del search, part, rows, pairs, drawn  # before all rows are summed, which takes as much memory again
+    return PairSearch(problem, best.w, best.width)
 
 
 def _run(search: PairSearch, tol: float, max_iter: int, verbose: int) -> Status:

@@ -39,7 +39,8 @@ function send(file) {
 function showTable(facts, before = {}) {
   page.table = facts;
   page.target = null;
-  const width = facts.columns ? `${facts.columns.length} columns` : `${facts.features.toLocaleString("en")} features`;
+  const columns = facts.columns?.length;
+  const width = columns ? `${columns} ${columns === 1 ? "column" : "columns"}` : `${facts.features.toLocaleString("en")} features`;
   say(at("table-said"), `${facts.file}: ${facts.rows.toLocaleString("en")} rows, ${width}${facts.style ? ", " + facts.style : ""}.`);
   at("table-notes").replaceChildren();
   for (const note of facts.notes) put(at("table-notes"), "li", { class: "note" }, note);

@@ -17,6 +17,10 @@ function follow(parent, number, hear) {
     stop.textContent = "Stop at once";
     doing.textContent = "stopping with what there is";
   });
+  // The steps of a job read the same table and say the same of it.
+  function tellOnce(kind, words) {
+    if (![...notes.children].some((told) => told.textContent === words)) put(notes, "li", { class: kind }, words);
+  }
   return new Promise((resolve) => {
     const source = new EventSource(`jobs/${number}`);
     const end = (event) => { source.close(); clearInterval(ticking); box.remove(); resolve(event); };
@@ -29,7 +33,7 @@ function follow(parent, number, hear) {
       }
       if ("share" in event) { bar.value = event.share; doing.dataset.remark = event.remark; }
       if ("gap" in event) { bar.value = chart(event.gap, event.tol); }
-      for (const kind of ["note", "warning"]) if (kind in event) put(notes, "li", { class: kind }, event[kind]);
+      for (const kind of ["note", "warning"]) if (kind in event) tellOnce(kind, event[kind]);
       hear(event);
       if ("ended" in event) end(event);
     };
