@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank.data import distinct_rows
 from hullrank.exact.grid import Grid
 
 Floats = NDArray[np.float64]
@@ -80,8 +81,8 @@ def _equal_rows(keys: NDArray[np.int64]) -> tuple[Indices, Indices]:
     _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
     group = group.ravel()
     if (keys != keys[first[group]]).any():
-        _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return first, group.ravel()
+        return distinct_rows(keys)
+    return first, group
 
 
 def _verified(grid: Grid, above: Indices, below: Indices, first: Indices, group: Indices) -> tuple[Indices, Indices]:

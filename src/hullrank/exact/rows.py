@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank.data import distinct_rows
 from hullrank.exceptions import HullrankError, NoComparablePairError
 
 Floats = NDArray[np.float64]
@@ -31,8 +32,8 @@ def join_rows(X: Floats, codes: Indices, weights: Floats, query: Indices) -> Row
     keep = weights > 0
     X, codes, weights, query = X[keep], codes[keep], weights[keep], query[keep]
     keys = np.column_stack([query, codes, X])
-    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    rows = Rows(X[first], codes[first], np.bincount(group.ravel(), weights).astype(np.float64), query[first])
+    first, group = distinct_rows(keys)
+    rows = Rows(X[first], codes[first], np.bincount(group, weights).astype(np.float64), query[first])
     mixed = [q for q in np.unique(rows.query) if len(np.unique(rows.codes[rows.query == q])) > 1]
     if not mixed:
         raise NoComparablePairError(

@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank.data import distinct_rows
 from hullrank.exact.arrangement import Arrangement, pair_arrangement, rank_arrangement
 from hullrank.exact.grid import Grid, column_scale, read_grid
 from hullrank.exact.rows import Rows, comparable_weights, join_rows, whole_numbers
@@ -295,9 +296,10 @@ def state_ranks(
 
 
 def _ranks(samples: Rows, gain: Floats, rule: WeightRule) -> RankStatement:
-    rows, group = np.unique(samples.X, axis=0, return_inverse=True)
+    first, group = distinct_rows(samples.X)
+    rows = samples.X[first]
     counts = np.zeros((2, len(rows)))
-    np.add.at(counts, (samples.codes, group.ravel()), samples.weights)
+    np.add.at(counts, (samples.codes, group), samples.weights)
     _check_size(int((counts[1] > 0).sum()) * len(rows), rows.shape[1])
     return RankStatement(samples, rows, counts[1], counts[0], gain, rule)
 

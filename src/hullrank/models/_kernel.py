@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.data import RowView, Samples, check_rows, rows_of
+from hullrank.data import RowView, Samples, check_rows, distinct_rows, rows_of
 from hullrank.exceptions import HullrankError
 from hullrank.models._constraints import signs_of_features
 from hullrank.problem.gram import LARGE, Gram, check_gram
@@ -150,7 +150,7 @@ class KernelMixin:
             return samples
         if self.kernel in _STRICT and space.rank is None:
             X: Any = samples.X.toarray() if sp.issparse(samples.X) else np.asarray(samples.X)
-            row = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+            row = distinct_rows(X)[1]
             if len(row) == row.max() + 1:
                 return None
             member = sp.csr_matrix((np.ones(len(row)), (np.arange(len(row)), row)))

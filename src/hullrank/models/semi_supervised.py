@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval, StrOptions
-from hullrank.data import check_rows, check_target, check_weights
+from hullrank.data import check_rows, check_target, check_weights, distinct_rows
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, UndefinedMetricWarning
 from hullrank.metrics import scoring_order, wmw_score
 from hullrank.models._constraints import LARGEST
@@ -171,7 +171,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         if self.graph is not None:
             nodes, graph = rows, check_graph(self.graph, len(rows))
         else:
-            nodes = np.unique(rows, axis=0)
+            nodes = rows[distinct_rows(rows)[0]]
             graph = neighbour_graph(nodes, min(self.n_neighbors, len(nodes) - 1))
         if inner.kernel == "linear":
             return InnerProduct(Features(nodes), laplacian(graph))
