@@ -42,6 +42,8 @@ class Run:
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         _limit_memory(self.process.pid, self.limits.memory)
+        if self.asked:  # to stop, while the process was being started
+            self.end()
         late = asyncio.get_running_loop().call_later(self.limits.seconds, self.stop)
         try:
             assert self.process.stdout is not None

@@ -1,6 +1,7 @@
 """Where the search over blocks begins: the solution of the drawn samples, by samples of growing size."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +55,8 @@ def solve_directly(sampled: BlockStatement, tol: float, max_iter: int, verbose: 
     plain = not (problem.shares_slacks or problem.l1)
     if problem.charge.smooth or (problem.charge is Charge.SQUARED_HINGE and plain):
         return newton(scaled, _origin(scaled), tol, max_iter)
-    start, mu = scaled.along_direction()
-    return interior_point(
-        scaled.problem, scaled.rows, scaled.layout, tol=tol, max_iter=max_iter, start=start, mu=mu, verbose=verbose
+    return scaled.solve_along_direction(
+        partial(interior_point, scaled.problem, scaled.rows, scaled.layout, tol=tol, max_iter=max_iter, verbose=verbose)
     )
 
 

@@ -1,5 +1,6 @@
 """Interval problems on scaled rows, samples of them, and the record of the best certified point."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -134,6 +135,12 @@ class ScaledProblem:
             return None, 1.0
         best = gain / square
         return replace(point, w=best * point.w, theta=best * point.theta), 0.5 * best * usual
+
+    def solve_along_direction(self, solve: Callable[..., Iterate]) -> Iterate:
+        """What ``solve`` finds from there; where it stalls, what it finds from its own start."""
+        start, mu = self.along_direction()
+        found = solve(start=start, mu=mu)
+        return solve() if start is not None and found.status is Status.STALLED else found
 
     def stated_point(
         self, statement: IntervalStatement, point: Iterate, certified: CertifiedPoint, tol: float

@@ -90,12 +90,11 @@ def _solve_by_interior_point(scaled: ScaledProblem, tol: float, max_iter: int) -
     """On a copy of the rows in class order."""
     copied = scaled.copied()
     best = Best(copied, tol)
-    start, mu = copied.along_direction()
-    last = interior_point(
-        scaled.problem, copied.rows, scaled.layout, tol=tol, max_iter=max_iter, start=start, mu=mu, accept=best,
+    solve = partial(
+        interior_point, scaled.problem, copied.rows, scaled.layout, tol=tol, max_iter=max_iter, accept=best,
         verbose=scaled.verbose,
     )  # fmt: skip
-    return best.result(last)
+    return best.result(copied.solve_along_direction(solve))
 
 
 def _checked_separable(
