@@ -62,6 +62,16 @@ def test_the_folder_holds_what_its_script_makes():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in TABLES.iterdir() if path.suffix not in (".py", ".pyc", ""))
+)
+def test_the_installed_program_says_the_same_of_every_table_as_the_tests_see(run, run_here, name):
+    installed, here = (command("columns", TABLES / name) for command in (run, run_here))
+    assert (installed.code, installed.out, installed.err) == (here.code, here.out, here.err)
+    assert "turnover" in installed.out or name in ("queries.csv", "number_target.csv", "formulas.csv", "towns.csv")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAME)
 def test_the_accuracies_are_those_of_the_clean_table(fit, clean, name):
     facts, _, kinds, model = fit(name, folds=True)
