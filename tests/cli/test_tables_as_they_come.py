@@ -14,6 +14,7 @@ from commands import ORDER
 from hullrank.io import load, read_model, read_table
 
 TABLES = Path(__file__).parent / "tables"
+FILES = sorted(path.name for path in TABLES.iterdir() if path.suffix not in (".py", ".pyc", ""))
 SAME = ["german.csv", "excel_sep.csv", "french.csv", "american.csv", "swiss.csv", "tabs.tsv", "quoted.csv", "zones.csv",
         "months.csv", "array.json", "accounts.csv", "currencies.csv", "half_percent.csv", "signs.csv",
         "padded.csv"]  # fmt: skip
@@ -56,19 +57,17 @@ def test_the_folder_holds_what_its_script_makes():
     make = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make)
     made = make.tables()
-    assert made.keys() == {path.name for path in TABLES.iterdir() if path.suffix not in (".py", ".pyc", "")}
+    assert sorted(made) == FILES
     for name, data in made.items():
         assert (TABLES / name).read_bytes() == data, name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", sorted(path.name for path in TABLES.iterdir() if path.suffix not in (".py", ".pyc", ""))
-)
+@pytest.mark.parametrize("name", FILES)
 def test_the_installed_program_says_the_same_of_every_table_as_the_tests_see(run, run_here, name):
     installed, here = (command("columns", TABLES / name) for command in (run, run_here))
-    assert (installed.code, installed.out, installed.err) == (here.code, here.out, here.err)
-    assert "turnover" in installed.out or name in ("queries.csv", "number_target.csv", "formulas.csv", "towns.csv")
+    assert installed.code == 0
+    assert (installed.out, installed.err) == (here.out, here.err)
 
 
 @pytest.mark.slow
