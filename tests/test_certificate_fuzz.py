@@ -16,6 +16,11 @@ def test_nothing_is_false_about_a_random_problem(seed):
     )
 
 
+def test_a_newton_step_that_overflows_is_none():
+    verdict = judge(random_case(8009250))
+    assert not verdict.failures, f"{verdict.case}: {verdict.failures}"
+
+
 @pytest.mark.parametrize("seed", [3000577, 4100080, 4100119, 4101920, 7730190])
 def test_sums_over_pairs_keep_their_digits_whatever_the_weights(seed, monkeypatch):
     """Weights over twelve orders beside tiny violations, and sparse rows far from 0, once gave objectives 1e-8 off."""

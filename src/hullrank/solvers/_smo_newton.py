@@ -117,8 +117,11 @@ def _restore_flow(qp: BoxQP, x: Floats, t: Floats, size: float) -> tuple[Floats,
     size = max(size, float(np.abs(x).sum()), 1e-300)
     for _ in range(6):
         off = qp.A.T @ x - qp.G.T @ t - qp.b
-        if np.abs(off).max(initial=0.0) <= 1e-13 * size:
+        worst = float(np.abs(off).max(initial=0.0))
+        if worst <= 1e-13 * size:
             return x, t
+        if not np.isfinite(worst):  # the solution of an overflowing model
+            return None
         room, room_t = np.minimum(x - qp.lower, qp.upper - x), t - qp.floor
         system = (qp.A.T * room) @ qp.A + (qp.G.T * room_t) @ qp.G
         force = np.linalg.lstsq(system, off, rcond=1e-13)[0]
