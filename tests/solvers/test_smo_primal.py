@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hullrank.problem.certificate import total_charge
@@ -21,8 +21,11 @@ from hullrank.solvers._smo_primal import best_primal
 PROBLEM = fixed_margin_problem(3, 2.0)
 
 
+SQUARE = 1e9  # |w|^2, so large that w is not stretched
+
+
 def least_thresholds(problem, layout, s, guess, violation=1e-3):
-    return best_primal(problem, layout, s, 1e9, np.asarray(guess, dtype=np.float64), violation).thresholds
+    return best_primal(problem, layout, s, SQUARE, np.asarray(guess, dtype=np.float64), violation).thresholds
 
 
 @given(
@@ -31,7 +34,9 @@ def least_thresholds(problem, layout, s, guess, violation=1e-3):
     guess=st.floats(-30, 30),
 )
 @settings(deadline=None, max_examples=200)
+@example([0] * 8 + [1], [1] * 9, 1e-9)
 def test_thresholds_are_the_best_of_all_kinks(scores, weights, guess):
+    """As far as the objective, SQUARE / 2 and the charge, can tell charges apart."""
     s = np.array(scores, dtype=np.float64)
     problem = replace(PROBLEM, gap=np.array([-100.0]))
     layout = lay_out(problem, np.array([0, 3, 6, 9]), np.array(weights, dtype=np.float64))
@@ -42,7 +47,7 @@ def test_thresholds_are_the_best_of_all_kinks(scores, weights, guess):
         least = []
         for other[t] in kinks:
             least.append(total_charge(problem, layout, other, s))
-        assert total_charge(problem, layout, found, s) <= min(least) + 1e-9
+        assert total_charge(problem, layout, found, s) <= min(least) + 2 * np.spacing(SQUARE / 2)
 
 
 def test_thresholds_that_would_cross_are_raised_or_stay():
