@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from functools import cache, lru_cache, wraps
+from functools import cache, wraps
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hullrank._sklearn import fit_context, validate_parameter_constraints
+from hullrank._sklearn import fit_context
 from hullrank._threads import one_blas_thread
 from hullrank.data import check_rows
 from hullrank.exceptions import ConvergenceWarning, HullrankError, QueryWarning
@@ -91,16 +91,6 @@ def warn_unless_converged(certificate: Certificate, tol: float, cure: str = _CUR
     )
 
 
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-
-
-@lru_cache(maxsize=256)
-def _check_plain(cls: Any, values: tuple[Any, ...], _kinds: tuple[type, ...]) -> None:
-    """Refuse values of the parameters that the class does not allow; 1, 1.0 and True are told apart by their kinds."""
-    params = dict(zip(cls._get_param_names(), values, strict=True))
-    validate_parameter_constraints(cls._parameter_constraints, params, caller_name=cls.__name__)
-
-
 class ScoreLineEstimator(BaseEstimator):
     """An estimator that places samples on the score line; linear unless ``_scores`` is overridden."""
 
@@ -150,15 +140,6 @@ class ScoreLineEstimator(BaseEstimator):
         """The names of the parameters, read from the signature once: every fit asks for them."""
         names: list[str] = super()._get_param_names()
         return names
-
-    def _validate_params(self) -> None:
-        """Check the parameters as scikit-learn does; plain values that have passed once are not checked again."""
-        values = tuple(getattr(self, name) for name in self._get_param_names())
-        kinds = tuple(map(type, values))
-        if _PLAIN.issuperset(kinds):
-            _check_plain(type(self), values, kinds)  # type: ignore[arg-type]
-        else:
-            super()._validate_params()
 
     def _get_params_html(self, *args: Any, **options: Any) -> Any:
         """What scikit-learn's diagrams show of a step: its parameters and, once fitted, the score line.
