@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
-from hullrank.problem.intervals import Penalty
 from hullrank.problem.pair_sets import ListedPairs
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.statement import Point
@@ -74,9 +73,4 @@ def _(statement: PairStatement, point: Point, predicted: Floats) -> float:
 
 def _penalty(statement: IntervalStatement | PairStatement, point: Point, scores: Floats) -> float:
     penalty, space = statement.problem.penalty, statement.space
-    if penalty is Penalty.L1:
-        return float(np.abs(point.coef).sum())
-    square = float(point.coef @ (scores if space is not None and not space.coefficient_norm else point.coef))
-    if penalty is Penalty.BALL:
-        return 0.0 if square <= 1 + 1e-9 else np.inf
-    return 0.5 * square
+    return penalty.of(point.coef) if space is None else space.penalty(penalty, point.coef, scores)
