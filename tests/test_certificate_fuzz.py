@@ -21,6 +21,18 @@ def test_a_newton_step_that_overflows_is_none():
     assert not verdict.failures, f"{verdict.case}: {verdict.failures}"
 
 
+@pytest.mark.parametrize("seed", [9200158, 9200663, 9201925, 9200184, 9202198])
+def test_what_converged_is_confirmed_by_certify(seed):
+    """Also at the last digits.
+
+    From the first three models a solve leaves more than the tolerance, and one from nothing does not; the norm of the
+    fourth is 1 up to the rounding of its kernel values; the multipliers of the fifth flow round a cycle of thresholds.
+    """
+    verdict = judge(random_case(seed))
+    assert verdict.status == "converged"
+    assert not verdict.failures, f"{verdict.case}: {verdict.failures}"
+
+
 @pytest.mark.parametrize("seed", [3000577, 4100080, 4100119, 4101920, 7730190])
 def test_sums_over_pairs_keep_their_digits_whatever_the_weights(seed, monkeypatch):
     """Weights over twelve orders beside tiny violations, and sparse rows far from 0, once gave objectives 1e-8 off."""

@@ -1,6 +1,6 @@
 """The judge of the fuzz: honest certificates pass, and falsehoods planted in them are found."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,6 +80,17 @@ def judge_gap(case):
     return max(case.fit().certificate_.relative_gap, 0.0)
 
 
+def test_a_model_of_other_data_is_not_confirmed():
+    """Certify states the problem anew from the data and the model's parameters."""
+    case = honest_cases()[0]
+
+    def fit():
+        model = case.fit()
+        return model.set_params(C=2 * model.C)
+
+    assert "unconfirmed" in judge(case, fit=fit).kinds
+
+
 def test_a_floor_that_hides_the_gap_is_found():
     case = honest_cases()[1]
     assert "floor" in judge(case, fit=altered(case, claim(floor=1e3, dual=-0.5))).kinds
@@ -137,30 +148,18 @@ def test_random_problems_reach_every_option():
     assert any(np.isinf(case.params.get("C", 1.0)) for case in cases if not isinstance(case.params.get("C"), str))
 
 
-@dataclass
-class Logistic:
-    """Scikit-learn's logistic regression with the attributes of a FixedMarginClassifier."""
-
-    coef_: np.ndarray
-    thresholds_: np.ndarray
-    certificate_: Certificate
-    classes_: np.ndarray = field(default_factory=lambda: np.array([0, 1]))
-    tol: float = 1e-6
-
-    def score_samples(self, X):
-        return X @ self.coef_
-
-
 def test_a_logistic_charge_is_judged_like_the_others():
     base = honest_cases()[1]
     case = replace(base, y=(base.y > 0).astype(int), params={"C": 0.5, "loss": "logistic", "thresholds": "immediate"})
     model = LogisticRegression(C=0.5, tol=1e-12, max_iter=1000).fit(case.X, case.y)
+    ours = case.fit()
     z = np.where(case.y, 1, -1) * (case.X @ model.coef_[0] + model.intercept_[0])
     objective = 0.5 * float((model.coef_**2).sum()) + 0.5 * float(np.log1p(np.exp(-z)).sum())
 
     def fit(primal=objective, dual=objective * (1 - 1e-8)):
-        certificate = Certificate(primal, dual, Status.CONVERGED, 1, 0.0, "scikit-learn", 1)
-        return lambda: Logistic(model.coef_[0], -model.intercept_, certificate)
+        ours.certificate_ = Certificate(primal, dual, Status.CONVERGED, 1, 0.0, "scikit-learn", 1)
+        ours.coef_, ours.thresholds_ = model.coef_[0], -model.intercept_
+        return lambda: ours
 
     assert judge(case, fit=fit()).failures == []
     assert judge(case, fit=fit(primal=objective * (1 + 1e-7))).kinds == {"primal"}

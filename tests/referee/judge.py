@@ -1,16 +1,17 @@
 """Fit a random problem and say what is false about it, from public attributes and the data alone.
 
 A failure has a kind:
-  crash      an exception other than one that names its reason
-  slow       the fit took longer than its limit of processor time
-  refused    an error with a reason that the independent statement proves wrong
-  scores     score_samples is not what coef_ or dual_coef_ give
-  primal     certificate_.primal is not the objective of the model on the data
-  precision  converged, though two evaluations of the same model differ by more than ten times tol in float64
-  dual       certificate_.dual lies above the objective of a feasible point, or above certificate_.primal
-  status     converged although the relative gap exceeds tol, or the other way round, or not warned about
-  floor      the relative gap is measured against more than the objective, where that cannot be 0
-  finite     a value that is not finite under a status that does not say why
+  crash        an exception other than one that names its reason
+  slow         the fit took longer than its limit of processor time
+  refused      an error with a reason that the independent statement proves wrong
+  scores       score_samples is not what coef_ or dual_coef_ give
+  primal       certificate_.primal is not the objective of the model on the data
+  precision    converged, though two evaluations of the same model differ by more than ten times tol in float64
+  dual         certificate_.dual lies above the objective of a feasible point, or above certificate_.primal
+  status       converged although the relative gap exceeds tol, or the other way round, or not warned about
+  floor        the relative gap is measured against more than the objective, where that cannot be 0
+  finite       a value that is not finite under a status that does not say why
+  unconfirmed  converged, but ``certify`` does not hold, or cannot be had within the limit
 """
 
 import signal
@@ -23,11 +24,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from hullrank.exceptions import HullrankError, InfeasibleParameterError, KernelError, NotSeparableError
+from hullrank.reports.certifying import certify
 from referee.objective import evaluate, score_errors
 from referee.optimum import optimum
 from referee.restated import Restated
 
-KINDS = ("crash", "slow", "refused", "scores", "primal", "precision", "dual", "status", "floor", "finite")
+KINDS = (
+    "crash", "slow", "refused", "scores", "primal", "precision", "dual", "status", "floor", "finite", "unconfirmed",
+)  # fmt: skip
 BLUNT = 1e-6  # a referee's interval wider than this share of its value is counted
 EXACT = 1e-9  # the share of a value up to which two computations of it agree, rounding apart
 
@@ -93,6 +97,8 @@ def judge(case, seconds=30.0, fit=None):
     verdict.status = str(model.certificate_.status)
     with np.errstate(all="ignore"):
         _judge_model(verdict, model, any(issubclass(w.category, ConvergenceWarning) for w in caught))
+        if verdict.status == "converged" and not verdict.failures:
+            _judge_confirmation(verdict, model, seconds)
     return verdict
 
 
@@ -213,6 +219,19 @@ def _judge_status(verdict, model, allowed, warned):
         verdict.fail("status", f"{certificate.status} at a relative gap of {gap:.3g} (tol {tol:g})")
     if certificate.status != "approximated" and warned == converged:
         verdict.fail("status", f"{certificate.status} {'with' if warned else 'without'} a ConvergenceWarning")
+
+
+def _judge_confirmation(verdict, model, seconds):
+    X, extra = verdict.case.given
+    try:
+        with warnings.catch_warnings(), time_limit(seconds):
+            warnings.simplefilter("ignore")
+            found = certify(model, X, verdict.case.y, tol=max(getattr(model, "tol", 1e-6), 1e-6), **extra)
+    except (Exception, OutOfTimeError) as error:
+        verdict.fail("unconfirmed", repr(error)[:150])
+    else:
+        if not found.holds:
+            verdict.fail("unconfirmed", found.reason)
 
 
 def _zero(st):

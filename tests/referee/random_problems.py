@@ -63,14 +63,16 @@ class Case:
             params["order"] = hullrank.OrderGraph.from_edges(self.edges, labels=sorted(set(self.y.tolist())))
         return getattr(hullrank, self.name)(**params)
 
+    @property
+    def given(self):
+        """The rows as they are handed over, and weights and queries by name."""
+        extra = {"sample_weight": self.weights, "qid": self.qid}
+        X = sp.csr_array(self.X) if self.is_sparse else self.X
+        return X, {name: value for name, value in extra.items() if value is not None}
+
     def fit(self):
         """The estimator after its fit."""
-        extra = {}
-        if self.weights is not None:
-            extra["sample_weight"] = self.weights
-        if self.qid is not None:
-            extra["qid"] = self.qid
-        X, model = sp.csr_array(self.X) if self.is_sparse else self.X, self.model()
+        (X, extra), model = self.given, self.model()
         if self.params.get("warm_start") and np.isfinite(self.params["C"]):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -290,6 +290,23 @@ def test_a_start_for_another_price_is_stretched_to_the_best_multiple(name):
             assert state.dual < best
 
 
+def test_order_multipliers_that_flow_round_a_cycle_are_sent_along_best_paths():
+    """The flow into the thresholds stays the same, its gain does not fall, and no path gains by going round."""
+    rng = np.random.default_rng(0)
+    problem = hull_problem(4, [*DIAMOND, (0, 3)], 1.0, loss="hinge")
+    for _ in range(20):
+        state, gram = started(problem, make_samples(60))
+        order = rng.random(len(problem.up)) * (rng.random(len(problem.up)) < 0.8)
+        put_start(state, Start(state.shares(), order, 0.0), gram)
+        assert (state.order >= 0).all()
+        assert state.problem.gap @ state.order_multipliers >= problem.gap @ order - 1e-12
+        np.testing.assert_allclose(
+            problem.order_adjoint(state.order_multipliers), problem.order_adjoint(order), atol=1e-12
+        )
+        assert state.path_cost.diagonal().max() <= 0
+        state.run(0.1, 500)
+
+
 def test_a_large_x_is_not_held_in_several_copies(monkeypatch):
     from hullrank import FixedMarginClassifier
     from hullrank.problem import gram

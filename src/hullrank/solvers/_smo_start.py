@@ -98,6 +98,22 @@ def put_start(state: SmoState, start: Start, gram: Gram) -> None:
     if not state.problem.homogeneous:
         _stretch(state)
     state.refresh()
+    if (state.path_cost.diagonal() > 0.0).any():
+        state.order[:] = _best_flow(state)
+        state.refresh()
+
+
+def _best_flow(state: SmoState) -> Floats:
+    """The order multipliers that send the same flow into the thresholds as those of the state, at the largest gain.
+
+    Those of another solver may flow round a cycle of thresholds at a gain, and steps take it for granted that no path
+    gets better by going round. Zeros if the linear programme fails.
+    """
+    n, flow = len(state.order), state.problem.order_adjoint(state.order_multipliers)[: state.problem.n_thresholds]
+    size = max(float(np.abs(flow).max()), 1e-300)
+    G = sp.csc_array((np.repeat([1.0, -1.0], n), (state.edges.T.ravel(), np.tile(np.arange(n), 2))), (len(flow), n))
+    answer = solve_lp(-state.gap, G, flow / size, flow / size, np.zeros(n), np.full(n, np.inf))
+    return size * answer.x if len(answer.x) else np.zeros(n)
 
 
 def _stretch(state: SmoState) -> None:
