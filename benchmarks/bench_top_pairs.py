@@ -1,6 +1,6 @@
 """The top of the list on MQ2008: MAP and mean NDCG over all places, by two definitions of the discount.
 
-    HULLRANK_DATA=... python benchmarks/bench_top_pairs.py            # given values of C
+    HULLRANK_DATA=... python benchmarks/bench_top_pairs.py            # nothing set (C="scale"), and given values of C
     HULLRANK_DATA=... python benchmarks/bench_top_pairs.py --choose   # C by five folds of the training queries, minutes
 
 Each of the parts S1 to S3 is ranked by a model of the other two. Behind ± stands the standard error over queries of
@@ -78,7 +78,10 @@ def main():
     if "--choose" in sys.argv[1:]:
         rankers = {"pairs, C chosen": chosen_scores(), "pair_weight='ndcg', C chosen": chosen_scores(**top)}
     else:
-        rankers = {f"pairs, C = {C:g}": our_scores(C=C) for C in (1.0, 10.0, 100.0)}
+        rankers = {"pairs": our_scores(), "pair_weight='ndcg'": our_scores(**top)}
+        for loss in ("squared_hinge", "logistic"):
+            rankers |= {f"pairs, {loss}": our_scores(loss=loss), f"'ndcg', {loss}": our_scores(loss=loss, **top)}
+        rankers |= {f"pairs, C = {C:g}": our_scores(C=C) for C in (1.0, 10.0, 100.0)}
         rankers |= {f"pair_weight='ndcg', C = {C:g}": our_scores(C=C, **top) for C in (1.0, 3.0, 10.0)}
         rankers |= {"LGBMRanker()": lightgbm_scores}
     print(f"{'':28s}       MAP       NDCG (LETOR)   NDCG (usual)")
