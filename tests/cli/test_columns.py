@@ -80,7 +80,13 @@ def test_errors_are_events_too(run_here, wrong, monkeypatch):
 
 
 def test_a_table_of_one_column_is_noted(run_here, tmp_path):
+    only = "there is only one column; if there should be more, separate cells by commas"
+    (tmp_path / "d.txt").write_text("size grade\n1 a\n2 b\n2 b\n")
+    done = run_here("columns", tmp_path / "d.txt")
+    assert only in done.err
+    assert done.out.rstrip().endswith("3 rows")
     (tmp_path / "d.txt").write_text("size grade\n1 a\n2 b\n")
     done = run_here("columns", tmp_path / "d.txt")
-    assert "there is only one column; if there should be more, separate cells by commas" in done.err
-    assert done.out.rstrip().endswith("2 rows")
+    assert only in done.err
+    assert done.code == 1
+    assert "no column is left to learn from" in done.err

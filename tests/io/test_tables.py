@@ -254,8 +254,9 @@ class TestEncoder:
         mixed = pl.DataFrame({"when": ["2020-01-01", "soon", "soon"]})
         assert TableEncoder().fit(mixed).get_feature_names_out().tolist() == ["when=soon", "when=2020-01-01"]
 
-    def test_identifiers_and_empty_columns_are_left_out(self):
-        frame = pl.DataFrame({"id": [f"p{i}" for i in range(60)], "none": [None] * 60, "x": range(60)})
+    @pytest.mark.parametrize("rows", [2, 12, 60])
+    def test_identifiers_and_empty_columns_are_left_out(self, rows):
+        frame = pl.DataFrame({"id": [f"p{i}" for i in range(rows)], "none": [None] * rows, "x": range(rows)})
         assert TableEncoder().fit(frame).get_feature_names_out().tolist() == ["x"]
         with pytest.raises(TableError, match="no column is left"):
             TableEncoder().fit(frame.drop("x"))

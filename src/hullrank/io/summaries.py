@@ -86,7 +86,7 @@ class Words:
     def learned(self) -> dict[str, Any]:
         """How to encode the column: the words that get a column of their own, most frequent first."""
         counts, different = self._counts, len(self._counts) + self._forgotten
-        if not different or (different == self._known > self._most):
+        if not different or (different == self._known > 1):
             return {"name": self.name, "kind": "left out"}
         words = counts["word"].head(self._most).to_list()
         own = int(counts["count"].head(self._most).sum())
