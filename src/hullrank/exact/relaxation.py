@@ -163,13 +163,8 @@ def relax(statement: RelaxationStatement, options: Options, start: Any = None, s
     The first cuts are made at the weights of ``start``, and none after so many seconds.
     """
     deadline = time.perf_counter() + seconds
-    rows, sets = statement.rows, statement.sets
     master = _Master(statement)
-    if start is None:
-        first = sets.Z.T @ (rows.weights * (rows.codes - np.average(rows.codes, weights=rows.weights)))
-        first /= max(float(np.linalg.norm(first)), 1e-300)
-    else:
-        first = start.coef * statement.box
+    first = _least_squares(statement.sets.Z, statement.rows) if start is None else start.coef * statement.box
     best = trial = master.inside(first)
     primal, status, rounds = np.inf, Status.MAX_ITER, 0
     try:
@@ -262,6 +257,14 @@ class _Master:
         np.add.at(multipliers, (trial[~of_pair], sample[~of_pair]), self.row_duals[~of_pair])
         np.add.at(pair_multipliers, sample[of_pair], self.row_duals[of_pair])
         return Cuts(np.array(self.trials), multipliers, np.array(self.pairs, int).reshape(-1, 2), pair_multipliers)
+
+
+def _least_squares(Z: Floats, rows: Rows) -> Floats:
+    """Weights whose scores come nearest to the codes; more columns than rows reach them, and no pair is then lost."""
+    root = np.sqrt(rows.weights)
+    with_constant = np.column_stack([Z, np.ones(len(Z))])
+    found = np.linalg.lstsq(root[:, None] * with_constant, root * rows.codes)[0][:-1]
+    return found * (1 + 1e-6)  # neighbouring codes are 1 apart, which is the margin: rounding may not miss it
 
 
 def _groups(codes: Indices, query: Indices) -> list[tuple[Indices, Indices]]:
