@@ -25,7 +25,7 @@ from hullrank.solvers._smo_newton import find_face, newton_step
 from hullrank.solvers._smo_settings import SmoSettings
 from hullrank.solvers._smo_shrinking import ActiveSet
 from hullrank.solvers._smo_start import Start, put_start
-from hullrank.solvers._smo_state import Paths, SmoState
+from hullrank.solvers._smo_state import SmoState
 from hullrank.solvers.smo import certify, primal_of
 from statements import kernel_solved
 
@@ -111,7 +111,8 @@ def test_best_paths_are_those_of_all_walks():
         for _ in range(n):
             for a, b, gain, _ in arcs:
                 walks[:, b] = np.maximum(walks[:, b], walks[:, a] + gain)
-        cost, hop = Paths(np.array(edges, dtype=np.int64).reshape(-1, 2), gaps, n).best(tight)
+        cost, hop = np.empty((n, n)), np.empty((n, n), dtype=np.int64)
+        loops.find_paths(np.array(edges, dtype=np.int64).reshape(-1, 2), gaps, tight.astype(float), cost, hop)
         np.testing.assert_allclose(cost, walks)
         for a, b in zip(*np.nonzero(np.isfinite(cost) & ~np.eye(n, dtype=bool)), strict=True):
             gained, at = 0.0, a
