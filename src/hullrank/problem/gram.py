@@ -50,7 +50,7 @@ class Gram:
     @property
     def is_large(self) -> bool:
         """Whether copies of X matter beside the rows of the matrix that a solver keeps."""
-        return isinstance(self.X, RowView) or bool(np.prod(self.X.shape, dtype=np.float64) > LARGE)
+        return isinstance(self.X, RowView) or int(self.X.shape[0]) * int(self.X.shape[1]) > LARGE
 
     @property
     def values(self) -> Array | None:
@@ -148,7 +148,7 @@ class Gram:
         order, weights = np.concatenate([used, idle]), coef[used]
         blocks, m, n = self._float64.against(order), len(order), len(used)
         product = np.zeros(m)
-        step = min(max(16, n // _LEAST_BLOCKS), max(1, BLOCK_BYTES // (8 * max(1, m))))
+        step = min(max(16, -(-n // _LEAST_BLOCKS)), max(1, BLOCK_BYTES // (8 * max(1, m))))
         memory = np.empty(step * m)
         for start in range(0, n, step):
             end = min(start + step, n)
