@@ -46,15 +46,13 @@ class KernelSpace:
     def in_order(self, rows: NDArray[np.intp]) -> Gram:
         """The kernel matrix for a solver, samples in the given order.
 
-        It is kept, since the problems of a path share it, and what was prepared for its values serves the grade too;
+        It is kept, since the problems of a path share it, and what was prepared for its values serves ``some_scores``;
         but not where X is large, for which that would hold several copies at a time.
         """
         if self.gram.values is None and self.gram.is_large:
             return self.gram.take(rows, compiled=True)
         kept: tuple[Any, Gram] | None = vars(self).get("_ordered")
         if kept is None or kept[0] is not rows:
-            if self.gram.values is None:
-                self.gram.blocks(np.float64)
             kept = vars(self)["_ordered"] = rows, self.gram.take(rows, compiled=True)
         return kept[1]
 
@@ -96,6 +94,12 @@ class KernelSpace:
     def scores(self, coef: Floats, rows: NDArray[Any] | None = None) -> Floats:
         """Scores of the samples (or those at ``rows``) for kernel coefficients, from float64 kernel values."""
         return self.gram.times(coef, rows)
+
+    def some_scores(self, coef: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """About sixteen of the samples, and their scores; from what a solver has prepared for its kernel values."""
+        some = np.arange(0, len(self.gram), max(1, len(self.gram) // 16))
+        order, gram = vars(self).get("_ordered", (None, self.gram))
+        return (some, gram.times(coef, some)) if order is None else (order[some], gram.times(coef[order], some))
 
     def penalty(self, penalty: Penalty, coef: Floats, scores: Floats) -> float:
         """That of the function with these coefficients and scores; infinite outside the unit ball beyond rounding."""

@@ -13,7 +13,7 @@ from hullrank.solvers._smo_newton import find_face, newton_step
 from hullrank.solvers._smo_primal import Primal, best_primal
 from hullrank.solvers._smo_settings import SmoSettings
 from hullrank.solvers._smo_shrinking import ActiveSet
-from hullrank.solvers._smo_state import SmoState
+from hullrank.solvers._smo_state import SmoState, is_hinge
 
 Floats = NDArray[np.float64]
 
@@ -72,9 +72,13 @@ class Descent:
         return Status.MAX_ITER
 
     def next_target(self, target: float) -> float:
-        """The next violation to reach. The gap of a hinge falls with it, so the last stage need not overshoot."""
+        """The next violation to reach, without overshooting the tolerance.
+
+        The gap of a hinge falls with the violation, that of the squared hinge with its square.
+        """
         use = self.settings
         needed = use.overshoot * self.tol / self.gap
+        needed = needed if is_hinge(self.state.problem) else max(needed, 0.0) ** 0.5
         decay = use.target_decay if self.stage_cost > use.grade_visits else use.short_stage_decay
         return max(min(target, self.state.violation), 1e-15 * target) * min(max(needed, decay), 0.8)
 

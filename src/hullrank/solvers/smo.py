@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank._threads import one_blas_thread
 from hullrank.exceptions import KernelError
 from hullrank.problem.certificate import Status
 from hullrank.problem.gram import Gram
@@ -95,22 +94,20 @@ def _solve(
     verbose: int,
     settings: SmoSettings,
 ) -> SmoResult:
-    with one_blas_thread():
-        state = SmoState(problem, layout, gram.diagonal(), RowCache(gram, cache_size, settings))
-        if start is None and problem.homogeneous:
-            start = feasible_start(problem, layout)
-        state.refresh()
-        if start is not None:
-            _put_balanced(state, gram, start)
-        descent = Descent(state, gram, tol, verbose, settings)
-        try:
-            status = descent.run(max_iter)
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        if not descent.certified:
-            descent.verify()
-        if descent.gap <= tol:
-            status = Status.CONVERGED
+    state = SmoState(problem, layout, gram.diagonal(), RowCache(gram, cache_size, settings))
+    if start is None and problem.homogeneous:
+        start = feasible_start(problem, layout)
+    state.refresh()
+    if start is not None:
+        _put_balanced(state, gram, start)
+    descent = Descent(state, gram, tol, verbose, settings)
+    try:
+        status = descent.run(max_iter)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    descent.verify()
+    if descent.gap <= tol:
+        status = Status.CONVERGED
     end = Start(state.shares(), state.order_multipliers / problem.cost, state.rho)
     stretch, theta = descent.primal.stretch, descent.primal.thresholds
     return SmoResult(
