@@ -26,6 +26,7 @@ from hullrank.problem.kernels import (
 LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
 _TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
 _LEAST_BLOCKS = 4  # of rows, when half of a symmetric matrix is computed
+_FEW = 400  # rows of a symmetric matrix of which computing half costs more, for putting them in order, than it saves
 
 
 @dataclass(frozen=True)
@@ -132,8 +133,8 @@ class Gram:
     def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
         """``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients cost nothing.
 
-        Of two values that are equal because the matrix is symmetric, one is computed: where most coefficients are not
-        zero, half of all.
+        Of many values that are equal in pairs because the matrix is symmetric, one of each is computed: where most
+        coefficients are not zero, half of all.
         """
         values = self.values
         if values is not None and values.dtype == np.float64 and 2 * np.count_nonzero(coef) > len(coef):
@@ -142,7 +143,7 @@ class Gram:
             columns = np.arange(len(self)) if rows is None else rows
             tiles = [columns[low : low + TILE] for low in range(0, len(columns), TILE)]
             return np.concatenate([np.empty(0), *(self._columns_times(coef, tile) for tile in tiles)])
-        if rows is not None or not self._is_symmetric:
+        if rows is not None or not self._is_symmetric or np.count_nonzero(coef) <= _FEW:
             return self._columns_times(coef, rows)
         used, idle = np.flatnonzero(coef), np.flatnonzero(coef == 0)
         order, weights = np.concatenate([used, idle]), coef[used]

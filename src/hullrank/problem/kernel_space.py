@@ -107,7 +107,7 @@ class KernelSpace:
             return penalty.of(coef)
         square = float(coef @ scores)
         if penalty is Penalty.BALL:
-            digits = 1e-9 + 64 * EPSILON * float(np.abs(coef) @ np.sqrt(np.maximum(self._diagonal, 0.0))) ** 2
+            digits = 1e-9 + 64 * EPSILON * float(np.abs(coef) @ self._lengths) ** 2
             return 0.0 if square <= 1 + digits else np.inf
         return 0.5 * square
 
@@ -121,8 +121,7 @@ class KernelSpace:
         multiple = float(beta @ coef) / size if size > 0 else 0.0
         change = beta - multiple * coef
         square = multiple**2 * float(coef @ scores) + 2 * multiple * float(change @ scores)
-        diagonal = np.sqrt(np.maximum(self._diagonal, 0.0))
-        length = float(np.abs(change) @ diagonal)
+        length = float(np.abs(change) @ self._lengths)
         if length**2 > 1e-10 * abs(square):
             square += float(change @ self.gram.times(change))
         else:
@@ -132,17 +131,17 @@ class KernelSpace:
 
     def reach(self, coef: Floats) -> float:
         """How large the terms are that add up to a score, together."""
-        diagonal = np.sqrt(np.maximum(self._diagonal, 0.0))
-        return float(np.abs(coef) @ diagonal) * float(diagonal.max(initial=0.0))
+        return float(np.abs(coef) @ self._lengths) * float(self._lengths.max(initial=0.0))
 
     def rounding(self, beta: Floats) -> float:
         """What rounding may add to beta'K beta, estimated as a random walk over the coefficients."""
-        reach = float(np.abs(beta) @ np.sqrt(np.maximum(self._diagonal, 0.0)))
+        reach = float(np.abs(beta) @ self._lengths)
         return EPSILON * reach**2 / max(int(np.count_nonzero(beta)), 1) ** 0.5
 
     @cached_property
-    def _diagonal(self) -> Floats:
-        return self.gram.diagonal()
+    def _lengths(self) -> Floats:
+        """|k(x, .)| of every sample."""
+        return np.sqrt(np.maximum(self.gram.diagonal(), 0.0))
 
     @cached_property
     def is_point(self) -> bool:
