@@ -46,11 +46,8 @@ class KernelSpace:
     def in_order(self, rows: NDArray[np.intp]) -> Gram:
         """The kernel matrix for a solver, samples in the given order.
 
-        It is kept, since the problems of a path share it, and what was prepared for its values serves ``some_scores``;
-        but not where X is large, for which that would hold several copies at a time.
+        It is kept: the problems of a path share it, and what was prepared for its values serves ``some_scores``.
         """
-        if self.gram.values is None and self.gram.is_large:
-            return self.gram.take(rows, compiled=True)
         kept: tuple[Any, Gram] | None = vars(self).get("_ordered")
         if kept is None or kept[0] is not rows:
             kept = vars(self)["_ordered"] = rows, self.gram.take(rows, compiled=True)
