@@ -3,7 +3,13 @@
 try:
     from sklearn.base import _fit_context as fit_context
     from sklearn.utils import _safe_indexing as safe_indexing
-    from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, validate_parameter_constraints
+    from sklearn.utils._param_validation import (
+        HasMethods,
+        Interval,
+        Options,
+        StrOptions,
+        validate_parameter_constraints,
+    )
     from sklearn.utils.validation import _num_samples as num_samples
 except ImportError as error:
     import sklearn

@@ -17,11 +17,13 @@ from hullrank.problem.kernels import (
     Array,
     Kernel,
     KernelBlocks,
-    checked_values,
+    check_finite,
     kernel_diagonal,
     kernel_matrix,
+    real_values,
     rows_of,
 )
+from hullrank.problem.matrix_probe import is_known_definite, looks_symmetric, product
 
 LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
 _TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
@@ -34,7 +36,9 @@ class Gram:
     """The kernel matrix of training samples, computed only where it is asked for.
 
     It consists of X (or the matrix itself, for "precomputed") and the parameters of the kernel. ``table`` has all its
-    values in float64, where problems share them. For ``compiled`` see ``KernelBlocks``.
+    values in float64, where problems share them. For ``compiled`` see ``KernelBlocks``. Where values are known,
+    ``samples`` are the numbers of the samples among those of X and the table (None: all, in their order), so that some
+    of them, or another order, need no copy.
     """
 
     X: Any
@@ -44,9 +48,10 @@ class Gram:
     coef0: float = 0.0
     compiled: bool = False
     table: Array | None = None
+    samples: Array | None = None
 
     def __len__(self) -> int:
-        return int(self.X.shape[0])
+        return int(self.X.shape[0]) if self.samples is None else len(self.samples)
 
     @property
     def is_large(self) -> bool:
@@ -55,15 +60,28 @@ class Gram:
 
     @property
     def values(self) -> Array | None:
-        """The whole matrix, if it is known."""
+        """The whole matrix that ``samples`` are taken from, if it is known."""
         return self.X if self.kernel == "precomputed" else self.table
+
+    @property
+    def can_be_gathered(self) -> bool:
+        """Whether rows can be read, a few at a time, from known float64 values that lie row by row in memory."""
+        values = self.values
+        return values is not None and values.dtype == np.float64 and values.flags.c_contiguous
 
     def blocks(self, dtype: DTypeLike, columns: Array | None = None) -> KernelBlocks:
         """Values against the samples ``columns`` (None: all), any rows at a time."""
         if self.values is not None:
-            return KernelBlocks.known(self.values if columns is None else self.values[:, columns], dtype)
+            values = self._known
+            return KernelBlocks.known(values if columns is None else values[:, columns], dtype)
         part = self._float64 if columns is None else self._float64.against(columns)
         return part.in_float32() if np.dtype(dtype) == np.float32 else part
+
+    @property
+    def _known(self) -> Array:
+        """The known values of the samples."""
+        assert self.values is not None
+        return self.values if self.samples is None else _part(self.values, self.samples)
 
     @cached_property
     def _float64(self) -> KernelBlocks:
@@ -74,7 +92,8 @@ class Gram:
     def square(self, samples: Array, out: Array) -> None:
         """Write the matrix of the given samples, in their order, into ``out``."""
         if self.values is not None:
-            self.values.take(samples, axis=1).take(samples, axis=0, out=out, mode="clip")
+            samples = samples if self.samples is None else self.samples[samples]
+            self.values.take(samples, axis=0).take(samples, axis=1, out=out, mode="clip")
         else:
             self._float64.against(samples).fill(samples, out)
 
@@ -85,11 +104,13 @@ class Gram:
         """
         if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
             part = replace(self, **changes)
+        elif self.can_be_gathered:
+            part = replace(self, samples=rows if self.samples is None else self.samples[rows], **changes)
         elif self.values is None:
             X = self.X.of(rows) if isinstance(self.X, RowView) else rows_of(self.X, rows)
             part = replace(self, X=X, **changes)
         else:
-            values = self.values.take(rows, axis=0).take(rows, axis=1)
+            values = _part(self.values, rows)
             given = self.kernel == "precomputed"
             X, table = (values, None) if given else (rows_of(self.X, rows), values)
             part = replace(self, X=X, table=table, **changes)
@@ -99,7 +120,9 @@ class Gram:
 
     def hashes(self) -> NDArray[np.uint64]:
         """A number per sample that depends on its values alone, not on where it stands; as good as random."""
-        X: Any = np.sort(self.X, axis=1) if self.kernel == "precomputed" else self.X
+        X: Any = np.sort(self._known, axis=1) if self.kernel == "precomputed" else self.X
+        if self.samples is not None and self.kernel != "precomputed":
+            X = rows_of(X, self.samples)
         m, n = X.shape
         odd: Array = np.random.default_rng(0).integers(2**63, size=n, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
         if sparse.issparse(X):
@@ -114,7 +137,7 @@ class Gram:
     def divided(self, by: float) -> "Gram":
         """The matrix divided by a positive number, without products that overflow where the quotient does not."""
         if self.values is not None:
-            return Gram(self.values / by, "precomputed")
+            return Gram(self.values / by, "precomputed", samples=self.samples)
         if self.kernel == "linear":
             return replace(self, X=self.X / np.sqrt(by))
         if self.kernel == "poly" and self.degree > 0:
@@ -128,7 +151,8 @@ class Gram:
 
     def diagonal(self) -> NDArray[np.float64]:
         """The values k(x, x)."""
-        return kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        diagonal = kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        return diagonal if self.samples is None else diagonal[self.samples]
 
     def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
         """``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients cost nothing.
@@ -136,10 +160,9 @@ class Gram:
         Of many values that are equal in pairs because the matrix is symmetric, one of each is computed: where most
         coefficients are not zero, half of all.
         """
-        values = self.values
-        if values is not None and values.dtype == np.float64 and 2 * np.count_nonzero(coef) > len(coef):
-            return np.asarray(coef @ (values if rows is None else values[:, rows]))
-        if isinstance(self.X, RowView) and values is None:
+        if self.can_be_gathered:
+            return self._known_times(coef, rows)
+        if isinstance(self.X, RowView) and self.values is None:
             columns = np.arange(len(self)) if rows is None else rows
             tiles = [columns[low : low + TILE] for low in range(0, len(columns), TILE)]
             return np.concatenate([np.empty(0), *(self._columns_times(coef, tile) for tile in tiles)])
@@ -161,13 +184,34 @@ class Gram:
         scores[order] = product
         return scores
 
+    def _known_times(self, coef: Array, rows: Array | None) -> NDArray[np.float64]:
+        """The same by known values: the rows that are asked for, those of the coefficients, or all, times a vector."""
+        values, samples = self.values, self.samples
+        assert values is not None
+        used = np.flatnonzero(coef)
+        if samples is not None:
+            rows = samples if rows is None else samples[rows]
+        every = coef
+        if samples is not None:
+            every = np.zeros(len(values))
+            every[samples] = coef
+        if rows is not None and 2 * len(rows) < len(values):
+            return np.asarray(values[rows] @ every)
+        if 4 * len(used) < len(values):
+            product = coef[used] @ values[used if samples is None else samples[used]]
+        else:
+            product = every @ values
+        return np.asarray(product if rows is None else product[rows])
+
     @property
     def _is_symmetric(self) -> bool:
         """Whether (i, j) and (j, i) are equal to the last digit, and columns may be copied in another order."""
         return self.values is None and not callable(self.kernel) and not self.is_large
 
     def whole(self) -> NDArray[np.float64]:
-        """All values, in float64."""
+        """All values, in float64; not to be changed, as known ones are not copied."""
+        if self.can_be_gathered:
+            return self._known
         out = np.empty((len(self), len(self)))
         self.blocks(np.float64).fill(None, out)
         return out
@@ -185,6 +229,11 @@ class Gram:
         return product
 
 
+def _part(values: Array, rows: Array) -> Array:
+    """The values between some samples."""
+    return values.take(rows, axis=0).take(rows, axis=1)
+
+
 def _mixed(values: Array, odd: Array) -> Array:
     """The bits of float64 numbers, mixed and multiplied by odd numbers."""
     bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)  # + 0.0: a zero has no sign
@@ -193,7 +242,7 @@ def _mixed(values: Array, odd: Array) -> Array:
 
 def check_gram(gram: Any, n_samples: int | None = None) -> Array:
     """A precomputed training matrix must be square, finite and symmetric (to 1e-6 of its largest entry)."""
-    gram = checked_values(gram, None, "the precomputed kernel", None)
+    gram = real_values(gram, "the precomputed kernel", None)
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
         raise KernelError(
             f"kernel='precomputed' takes a square matrix of kernel values between all training samples, "
@@ -201,6 +250,16 @@ def check_gram(gram: Any, n_samples: int | None = None) -> Array:
         )
     if n_samples is not None and gram.shape[0] != n_samples:
         raise KernelError(f"the precomputed kernel has {gram.shape[0]} rows for {n_samples} samples")
+    forth = product(gram)
+    if is_known_definite(forth) or looks_symmetric(gram, forth):
+        return gram
+    check_finite(gram, "the precomputed kernel")
+    _check_symmetry(gram)
+    return gram
+
+
+def _check_symmetry(gram: Array) -> None:
+    """Compare a matrix with its transpose part by part."""
     limit = 1e-6 * max(float(np.abs(gram).max(initial=0.0)), np.finfo(np.float64).tiny)
     starts = range(0, gram.shape[0], _TILE)
     for i, j in itertools.combinations_with_replacement(starts, 2):
@@ -214,4 +273,3 @@ def check_gram(gram: Any, n_samples: int | None = None) -> Array:
                 f"the precomputed kernel is not symmetric: entry ({row}, {column}) is {gram[row, column]:g} but "
                 f"({column}, {row}) is {gram[column, row]:g}; symmetrise it with (K + K.T) / 2"
             )
-    return gram

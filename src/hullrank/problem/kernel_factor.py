@@ -16,6 +16,7 @@ from scipy.linalg.lapack import dpotrf, dpstrf, spotrf
 
 from hullrank.exceptions import KernelError
 from hullrank.problem.gram import Gram
+from hullrank.problem.matrix_probe import is_known_definite, product, remember_definite
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -61,11 +62,22 @@ def is_definite(gram: Gram) -> bool:
     An eigenvalue counts as negative below -1e-6 of the largest, which is at least the mean of the row sums: where the
     matrix with half of that added has a Cholesky factor, in float32 or in float64, the eigenvalues need not be known.
     Beyond these samples the solver finds out: it ends with an error where it meets a direction of negative curvature.
+    A given matrix that was tested before, as those of a grid of prices are, is not tested again.
     """
     poly = gram.kernel == "poly" and gram.coef0 >= 0 and gram.degree == int(gram.degree)
     if poly or gram.kernel in _DEFINITE:
         return True
-    K = _columns(gram.take(np.arange(0, len(gram), -(-len(gram) // _PROBE))), None)
+    forth = product(gram.whole()) if gram.kernel == "precomputed" else None
+    if forth is not None and is_known_definite(forth):
+        return True
+    definite = _has_no_negative_eigenvalue(_columns(gram.take(np.arange(0, len(gram), -(-len(gram) // _PROBE))), None))
+    if definite and forth is not None:
+        remember_definite(forth)
+    return definite
+
+
+def _has_no_negative_eigenvalue(K: Floats) -> bool:
+    """The test of ``is_definite``; K is overwritten."""
     largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), 0.0)
     K.flat[:: len(K) + 1] += 0.5e-6 * largest
     scaled = np.empty(K.shape, dtype=np.float32)

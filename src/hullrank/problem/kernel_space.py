@@ -143,7 +143,7 @@ class KernelSpace:
     @cached_property
     def is_point(self) -> bool:
         """Whether all samples are one and the same row."""
-        X = self.gram.X
+        X = self.gram.whole() if self.gram.kernel == "precomputed" else self.gram.X
         if sp.issparse(X):
             return bool((X.max(axis=0) - X.min(axis=0)).count_nonzero() == 0)
         if isinstance(X, RowView):

@@ -18,7 +18,10 @@ violation of optimality.
 
 The arguments of ``smo`` (m samples, R rows; a segment is a range of samples whose rows at one threshold are contiguous)
   K, slot, pending          kernel rows in float32; that of sample k is K[slot[k]] (slot -1: not loaded). A pending row
-                            holds exponents, whose exponentials are taken when the row is first read
+                            holds exponents, whose exponentials are taken when the row is first read, or nothing yet,
+                            if ``values`` has the kernel values
+  values, place             kernel values in float64 of some samples, where they are known (else no rows), and the
+                            place of each sample in them
   threshold, first, last, base, sign      per segment: its threshold, its samples first..last-1 (sample k has the row
                             base + k), and the sign of its rows, which is used only with rho
   edges, gap, order         per order constraint: upper and lower threshold, gap, multiplier
@@ -61,6 +64,16 @@ def _move(score: Array, rounded: Array, along: Array, K: Array, i: Array, j: Arr
         x = score[k] + d * z
         score[k] = x
         rounded[k] = np.float32(x)
+
+
+@njit(**_FAST)
+def _finish(K: Array, row: Array, sample: Array, values: Array, place: Array) -> None:
+    """Make a pending row a kernel row: from known values if there are any, else by exponentials."""
+    if values.shape[0] == 0:
+        exponentials32(K, row, row + 1)
+    else:
+        for k in range(K.shape[1]):
+            K[row, k] = np.float32(values[place[sample], place[k]])
 
 
 @njit(**_FAST)
@@ -222,8 +235,8 @@ def find_paths(edges: Array, gap: Array, order: Array, cost: Array, hop: Array) 
 
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
-def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, last: Array, base: Array, sign: Array,
-        edges: Array, gap: Array, order: Array, path_cost: Array, hop: Array, v: Array, low: Array, high: Array,
+def smo(K: Array, slot: Array, pending: Array, values: Array, place: Array, threshold: Array, first: Array,
+        last: Array, base: Array, sign: Array, edges: Array, gap: Array, order: Array, path_cost: Array, hop: Array, v: Array, low: Array, high: Array,
         offset: Array, partner: Array, rising: Array, falling: Array, diagonal: Array, charge: Array, score: Array, curvature: Array,
         rounded: Array, along: Array, gain: Array, zero: Array, least: Array, most: Array, peak: Array, worst: Array,
         members: Array, direction: Array, counts: Array, numbers: Array) -> Any:  # fmt: skip
@@ -271,7 +284,7 @@ def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, l
             counts[MISSING] = i
             return MISSING_ROW
         if pending[ki]:
-            exponentials32(K, ki, ki + 1)
+            _finish(K, ki, i, values, place)
             pending[ki] = False
         # The falling row is that of sample j in segment h.
         conjugate = 1.0 / numbers[CURVATURE] if numbers[CURVATURE] > 0.0 and t1 == t2 else 0.0
@@ -298,7 +311,7 @@ def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, l
             counts[MISSING] = j
             return MISSING_ROW
         if pending[kj]:
-            exponentials32(K, kj, kj + 1)
+            _finish(K, kj, j, values, place)
             pending[kj] = False
         # Curvature and slope of the dual objective along the step.
         up = i + np.int64(base[g])

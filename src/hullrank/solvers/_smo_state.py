@@ -76,8 +76,8 @@ class SmoState:
         self.counts[loops.LIMIT] = self.counts[loops.STEPS] + steps
         while True:
             ended = loops.smo(
-                self.cache.values, self.cache.slot, self.cache.pending, *self.segments, self.edges, self.gap,
-                self.order, self.path_cost, self.hop, self.v, self.lower, self.upper, self.offset, self.row_partner,
+                self.cache.values, self.cache.slot, self.cache.pending, self.cache.known, self.cache.place,
+                *self.segments, self.edges, self.gap, self.order, self.path_cost, self.hop, self.v, self.lower, self.upper, self.offset, self.row_partner,
                 self.rising, self.falling, self.diagonal, self.charge_curvature, self.scores, self.curvature,
                 self.rounded, self.along, self._gain, self._zero, self.least, self.most, self._peak, self._worst,
                 self._members, self._direction, self.counts, self.numbers,

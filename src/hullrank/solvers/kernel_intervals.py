@@ -78,9 +78,7 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
         theta[: problem.n_thresholds] -= scores.mean()
         coef, scores = np.zeros_like(coef), np.zeros_like(scores)
     multipliers = Multipliers(end.shares, problem.cost * end.order_shares)
-    return Solution(
-        Point(coef, theta), multipliers, result.status, result.rounds, "SMO with Newton steps", scores, end
-    )
+    return Solution(Point(coef, theta), multipliers, result.status, result.rounds, "SMO with Newton steps", scores, end)
 
 
 def _twin(problem: IntervalProblem) -> IntervalProblem:
