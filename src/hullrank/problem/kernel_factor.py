@@ -70,21 +70,23 @@ def is_definite(gram: Gram) -> bool:
     forth = product(gram.whole()) if gram.kernel == "precomputed" else None
     if forth is not None and is_known_definite(forth):
         return True
-    definite = _has_no_negative_eigenvalue(_columns(gram.take(np.arange(0, len(gram), -(-len(gram) // _PROBE))), None))
+    definite = _has_no_negative_eigenvalue(gram.take(np.arange(0, len(gram), -(-len(gram) // _PROBE))).whole())
     if definite and forth is not None:
         remember_definite(forth)
     return definite
 
 
 def _has_no_negative_eigenvalue(K: Floats) -> bool:
-    """The test of ``is_definite``; K is overwritten."""
-    largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), 0.0)
-    K.flat[:: len(K) + 1] += 0.5e-6 * largest
-    scaled = np.empty(K.shape, dtype=np.float32)
-    np.divide(K, max(largest, _TINY), out=scaled, casting="same_kind")
+    """The test of ``is_definite``."""
+    largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), _TINY)
+    rough = np.empty(K.shape, dtype=np.float32)
+    np.divide(K, largest, out=rough, casting="same_kind")
+    rough.flat[:: len(K) + 1] += np.float32(0.5e-6)
     # The transpose of a symmetric matrix has the memory order that LAPACK factors in place.
-    if not spotrf(scaled.T, lower=1, overwrite_a=1, clean=0)[1]:
+    if not spotrf(rough.T, lower=1, overwrite_a=1, clean=0)[1]:
         return True
+    K = K.copy()
+    K.flat[:: len(K) + 1] += 0.5e-6 * largest
     if not dpotrf(K.T, lower=1, clean=0)[1]:
         return True
     values = np.linalg.eigvalsh(K) - 0.5e-6 * largest
