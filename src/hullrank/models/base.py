@@ -145,7 +145,8 @@ class ScoreLineEstimator(BaseEstimator):
         """Check the parameters as scikit-learn does, but plain values that were checked lately not once more."""
         values = [getattr(self, name) for name in self._get_param_names()]
         if all(value is None or isinstance(value, str | int | float) for value in values):
-            _validate_plain(type(self), *values)
+            kind: Any = type(self)
+            _validate_plain(kind, *values)
         else:
             super()._validate_params()
 

@@ -28,6 +28,7 @@ from hullrank.problem.matrix_probe import is_known_definite, looks_symmetric, pr
 LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
 _TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
 _LEAST_BLOCKS = 4  # of rows, when half of a symmetric matrix is computed
+_FEW_NUMBERS = 1 << 15  # copied at a time from a known matrix: large temporary arrays cost more than copying does
 _FEW = 400  # rows of a symmetric matrix of which computing half costs more, for putting them in order, than it saves
 
 
@@ -65,9 +66,12 @@ class Gram:
 
     @property
     def can_be_gathered(self) -> bool:
-        """Whether rows can be read, a few at a time, from known float64 values that lie row by row in memory."""
-        values = self.values
-        return values is not None and values.dtype == np.float64 and values.flags.c_contiguous
+        """Whether compiled loops can read rows from known values, for which these must be plain arrays in float64."""
+        return self._is_known_in_float64 and self.values.flags.carray  # type: ignore[union-attr]
+
+    @property
+    def _is_known_in_float64(self) -> bool:
+        return self.values is not None and self.values.dtype == np.float64
 
     def blocks(self, dtype: DTypeLike, columns: Array | None = None) -> KernelBlocks:
         """Values against the samples ``columns`` (None: all), any rows at a time."""
@@ -93,7 +97,10 @@ class Gram:
         """Write the matrix of the given samples, in their order, into ``out``."""
         if self.values is not None:
             samples = samples if self.samples is None else self.samples[samples]
-            self.values.take(samples, axis=0).take(samples, axis=1, out=out, mode="clip")
+            step = max(1, _FEW_NUMBERS // len(self.values))
+            for low in range(0, len(samples), step):
+                rows = self.values.take(samples[low : low + step], axis=0)
+                rows.take(samples, axis=1, out=out[low : low + step], mode="clip")
         else:
             self._float64.against(samples).fill(samples, out)
 
@@ -160,7 +167,7 @@ class Gram:
         Of many values that are equal in pairs because the matrix is symmetric, one of each is computed: where most
         coefficients are not zero, half of all.
         """
-        if self.can_be_gathered:
+        if self._is_known_in_float64:
             return self._known_times(coef, rows)
         if isinstance(self.X, RowView) and self.values is None:
             columns = np.arange(len(self)) if rows is None else rows
@@ -185,22 +192,17 @@ class Gram:
         return scores
 
     def _known_times(self, coef: Array, rows: Array | None) -> NDArray[np.float64]:
-        """The same by known values: the rows that are asked for, those of the coefficients, or all, times a vector."""
+        """The same by known values, of which few rows or columns are copied if few are needed."""
         values, samples = self.values, self.samples
         assert values is not None
-        used = np.flatnonzero(coef)
         if samples is not None:
+            coef, part = np.zeros(len(values)), coef
+            coef[samples] = part
             rows = samples if rows is None else samples[rows]
-        every = coef
-        if samples is not None:
-            every = np.zeros(len(values))
-            every[samples] = coef
-        if rows is not None and 2 * len(rows) < len(values):
-            return np.asarray(values[rows] @ every)
-        if 4 * len(used) < len(values):
-            product = coef[used] @ values[used if samples is None else samples[used]]
-        else:
-            product = every @ values
+        if rows is not None and 4 * len(rows) < len(values):
+            return np.asarray(coef @ values[:, rows])
+        used = np.flatnonzero(coef)
+        product = coef[used] @ values[used] if 4 * len(used) < len(values) else coef @ values
         return np.asarray(product if rows is None else product[rows])
 
     @property
@@ -210,7 +212,7 @@ class Gram:
 
     def whole(self) -> NDArray[np.float64]:
         """All values, in float64; not to be changed, as known ones are not copied."""
-        if self.can_be_gathered:
+        if self._is_known_in_float64:
             return self._known
         out = np.empty((len(self), len(self)))
         self.blocks(np.float64).fill(None, out)

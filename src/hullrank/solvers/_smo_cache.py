@@ -1,6 +1,7 @@
 """The cache of kernel rows that sequential minimal optimisation reads, in float32 and bounded by ``cache_size``."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +34,9 @@ class RowCache:
     def reset(self, gram: Gram) -> None:
         """Forget all rows and serve the rows of ``gram`` from now on."""
         m = len(gram)
-        self.known, self.place = _NOTHING, np.arange(m) if gram.samples is None else gram.samples
-        if gram.can_be_gathered:
-            self.known = gram.values
-        else:
-            self.blocks = gram.blocks(np.float32)
+        self.known: Any = gram.values if gram.can_be_gathered else _NOTHING
+        self.place = np.arange(m) if gram.samples is None else gram.samples.astype(np.int64, copy=False)
+        self.blocks = None if gram.can_be_gathered else gram.blocks(np.float32)
         self.capacity = min(m, self._size // m)
         self.slot = np.full(m, -1, dtype=np.int64)
         self.owner = np.full(self.capacity, -1, dtype=np.int64)
@@ -94,10 +93,10 @@ class RowCache:
             self._fill(wanted, rows)
             self.values[slots] = rows
         self.owner[slots], self.slot[wanted] = wanted, slots
-        self.pending[slots] = len(self.known) > 0 or self.blocks.exponential
+        self.pending[slots] = self.blocks is None or self.blocks.exponential
 
     def _fill(self, wanted: Ints, rows: NDArray[np.float32]) -> None:
-        if not len(self.known):
+        if self.blocks is not None:
             self.blocks.fill(wanted, rows, only_exponents=self.blocks.exponential)
 
     def _next_batch(self, needed: int, violations: Callable[[], Floats]) -> Ints:

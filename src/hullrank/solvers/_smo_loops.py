@@ -236,10 +236,11 @@ def find_paths(edges: Array, gap: Array, order: Array, cost: Array, hop: Array) 
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def smo(K: Array, slot: Array, pending: Array, values: Array, place: Array, threshold: Array, first: Array,
-        last: Array, base: Array, sign: Array, edges: Array, gap: Array, order: Array, path_cost: Array, hop: Array, v: Array, low: Array, high: Array,
-        offset: Array, partner: Array, rising: Array, falling: Array, diagonal: Array, charge: Array, score: Array, curvature: Array,
-        rounded: Array, along: Array, gain: Array, zero: Array, least: Array, most: Array, peak: Array, worst: Array,
-        members: Array, direction: Array, counts: Array, numbers: Array) -> Any:  # fmt: skip
+        last: Array, base: Array, sign: Array, edges: Array, gap: Array, order: Array, path_cost: Array, hop: Array,
+        v: Array, low: Array, high: Array, offset: Array, partner: Array, rising: Array, falling: Array,
+        diagonal: Array, charge: Array, score: Array, curvature: Array, rounded: Array, along: Array, gain: Array,
+        zero: Array, least: Array, most: Array, peak: Array, worst: Array, members: Array, direction: Array,
+        counts: Array, numbers: Array) -> Any:  # fmt: skip
     """Take steps until the violation is below numbers[TARGET] or counts[LIMIT] steps are done; how it ended.
 
     After MISSING_ROW the caller must load the kernel row of the sample counts[MISSING] and call again.

@@ -77,10 +77,11 @@ class SmoState:
         while True:
             ended = loops.smo(
                 self.cache.values, self.cache.slot, self.cache.pending, self.cache.known, self.cache.place,
-                *self.segments, self.edges, self.gap, self.order, self.path_cost, self.hop, self.v, self.lower, self.upper, self.offset, self.row_partner,
-                self.rising, self.falling, self.diagonal, self.charge_curvature, self.scores, self.curvature,
-                self.rounded, self.along, self._gain, self._zero, self.least, self.most, self._peak, self._worst,
-                self._members, self._direction, self.counts, self.numbers,
+                *self.segments, self.edges, self.gap, self.order, self.path_cost, self.hop, self.v, self.lower,
+                self.upper, self.offset, self.row_partner, self.rising, self.falling, self.diagonal,
+                self.charge_curvature, self.scores, self.curvature, self.rounded, self.along, self._gain, self._zero,
+                self.least, self.most, self._peak, self._worst, self._members, self._direction, self.counts,
+                self.numbers,
             )  # fmt: skip
             if ended == loops.MISSING_ROW:
                 self.cache.load(int(self.counts[loops.MISSING]), self.violations)
