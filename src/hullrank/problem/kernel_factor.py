@@ -24,6 +24,7 @@ Ints = NDArray[np.intp]
 NYSTROEM_RANK = 1000  # pivots of approximation="nystroem"
 _DEFINITE = ("linear", "rbf", "laplacian")
 _PROBE = 1500  # samples whose kernel matrix is tested for negative eigenvalues
+_FLOAT32_SAFE = 1e10  # largest values between its inverse and this one leave room for the others in float32
 _TINY = float(np.finfo(np.float64).tiny)
 _NEGLIGIBLE = 1e-13  # of the largest diagonal entry
 _DIGITS = 64 * float(np.finfo(np.float64).eps)  # of the largest entry: what rounding may do to any entry
@@ -79,9 +80,9 @@ def is_definite(gram: Gram) -> bool:
 def _has_no_negative_eigenvalue(K: Floats) -> bool:
     """The test of ``is_definite``."""
     largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), _TINY)
-    rough = np.empty(K.shape, dtype=np.float32)
-    np.divide(K, largest, out=rough, casting="same_kind")
-    rough.flat[:: len(K) + 1] += np.float32(0.5e-6)
+    scale = 1.0 if 1 / _FLOAT32_SAFE < largest < _FLOAT32_SAFE else largest
+    rough = (K if scale == 1.0 else K / scale).astype(np.float32)
+    rough.flat[:: len(K) + 1] += np.float32(0.5e-6 * largest / scale)
     # The transpose of a symmetric matrix has the memory order that LAPACK factors in place.
     if not spotrf(rough.T, lower=1, overwrite_a=1, clean=0)[1]:
         return True
