@@ -81,7 +81,8 @@ def _has_no_negative_eigenvalue(K: Floats) -> bool:
     """The test of ``is_definite``."""
     largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), _TINY)
     scale = 1.0 if 1 / _FLOAT32_SAFE < largest < _FLOAT32_SAFE else largest
-    rough = (K if scale == 1.0 else K / scale).astype(np.float32)
+    with np.errstate(over="ignore"):
+        rough = (K if scale == 1.0 else K / scale).astype(np.float32)
     rough.flat[:: len(K) + 1] += np.float32(0.5e-6 * largest / scale)
     # The transpose of a symmetric matrix has the memory order that LAPACK factors in place.
     if not spotrf(rough.T, lower=1, overwrite_a=1, clean=0)[1]:
