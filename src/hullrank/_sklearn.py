@@ -3,7 +3,13 @@
 try:
     from sklearn.base import _fit_context as fit_context
     from sklearn.utils import _safe_indexing as safe_indexing
-    from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+    from sklearn.utils._param_validation import (
+        HasMethods,
+        Interval,
+        Options,
+        StrOptions,
+        validate_parameter_constraints,
+    )
     from sklearn.utils.validation import _num_samples as num_samples
 except ImportError as error:
     import sklearn
@@ -14,4 +20,13 @@ except ImportError as error:
         "scikit-learn is too new: install the one before it"
     ) from error
 
-__all__ = ["HasMethods", "Interval", "Options", "StrOptions", "fit_context", "num_samples", "safe_indexing"]
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "Options",
+    "StrOptions",
+    "fit_context",
+    "num_samples",
+    "safe_indexing",
+    "validate_parameter_constraints",
+]

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from hullrank import ConvexHullRanker
 from hullrank.exceptions import KernelError
 from hullrank.problem.gram import Gram, check_gram
 from hullrank.problem.kernel_factor import is_definite
@@ -208,3 +209,52 @@ def test_definiteness_of_large_matrices_is_seen_in_a_part():
     assert not is_definite(Gram(K - 1e-2 * np.eye(1200), "precomputed"))
     assert is_definite(Gram(np.ones((1200, 1200)), "precomputed"))
     assert is_definite(Gram(np.zeros((5, 5)), "precomputed"))
+
+
+@pytest.mark.parametrize("known", ["precomputed", "table"])
+@pytest.mark.parametrize("writable", [True, False])
+def test_known_values_of_some_samples_are_those_of_a_copy(known, writable):
+    """Whether they are gathered where they lie (plain arrays) or copied (others)."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    K = kernel_matrix(X, None, "rbf", gamma=0.3)
+    K.flags.writeable = writable
+    whole = Gram(K, "precomputed") if known == "precomputed" else Gram(X, "rbf", 0.3, table=K)
+    first, second = rng.permutation(40)[:30], rng.permutation(30)[:25]
+    part, chosen = whole.take(first).take(second), first[second]
+    copy = K[np.ix_(chosen, chosen)]
+    assert whole.can_be_gathered == writable
+    assert len(part) == 25
+    np.testing.assert_array_equal(part.whole(), copy)
+    np.testing.assert_allclose(part.diagonal(), copy.diagonal())
+    np.testing.assert_allclose(part.divided(2.0).whole(), copy / 2.0)
+    np.testing.assert_array_equal(part.hashes(), whole.hashes()[chosen] if known == "table" else _hashes(copy))
+    out = np.empty((4, 4))
+    part.square(np.array([3, 1, 20, 7]), out)
+    np.testing.assert_array_equal(out, copy[np.ix_([3, 1, 20, 7], [3, 1, 20, 7])])
+    for coef in (rng.normal(size=25), np.eye(25)[3]):
+        np.testing.assert_allclose(part.times(coef), copy @ coef, atol=1e-12)
+        np.testing.assert_allclose(part.times(coef, np.array([4, 2])), (copy @ coef)[[4, 2]], atol=1e-12)
+    rows = np.empty((2, 25), dtype=np.float32)
+    part.blocks(np.float32).fill(np.array([5, 6]), rows)
+    np.testing.assert_allclose(rows, copy[5:7], rtol=1e-6)
+
+
+def _hashes(K):
+    return Gram(K, "precomputed").hashes()
+
+
+@pytest.mark.parametrize("form", ["plain", "read-only", "columns first", "float32", "shuffled"])
+def test_a_precomputed_kernel_gives_the_same_model_in_any_form(form):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 3))
+    y = np.searchsorted([-0.5, 0.5], X[:, 0] + 0.3 * rng.normal(size=80))
+    K = kernel_matrix(X, None, "rbf", gamma=0.3)
+    named = ConvexHullRanker(C=1.0, kernel="rbf", gamma=0.3, tol=1e-8).fit(X, y)
+    order = rng.permutation(80) if form == "shuffled" else np.arange(80)
+    K = K[np.ix_(order, order)].astype(np.float32 if form == "float32" else np.float64)
+    K = np.asfortranarray(K) if form == "columns first" else K
+    K.flags.writeable = form != "read-only"
+    given = ConvexHullRanker(C=1.0, kernel="precomputed", tol=1e-8).fit(K, y[order])
+    assert given.certificate_.status == "converged"
+    assert given.certificate_.primal == pytest.approx(named.certificate_.primal, rel=1e-6)

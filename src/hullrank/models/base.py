@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hullrank._sklearn import fit_context
+from hullrank._sklearn import fit_context, validate_parameter_constraints
 from hullrank._threads import one_blas_thread
 from hullrank.data import check_rows
 from hullrank.exceptions import ConvergenceWarning, HullrankError, QueryWarning
@@ -91,6 +91,13 @@ def warn_unless_converged(certificate: Certificate, tol: float, cure: str = _CUR
     )
 
 
+@lru_cache(maxsize=200, typed=True)
+def _validate_plain(kind: Any, *values: Any) -> None:
+    """Check the values of an estimator's parameters, which takes as long as a tenth of a small fit."""
+    names = kind._get_param_names()
+    validate_parameter_constraints(kind._parameter_constraints, dict(zip(names, values, strict=True)), kind.__name__)
+
+
 class ScoreLineEstimator(BaseEstimator):
     """An estimator that places samples on the score line; linear unless ``_scores`` is overridden."""
 
@@ -133,6 +140,15 @@ class ScoreLineEstimator(BaseEstimator):
         from hullrank.models.summary import summarise
 
         return summarise(self, X, y, **options)
+
+    def _validate_params(self) -> None:
+        """Check the parameters as scikit-learn does, but plain values that were checked lately not once more."""
+        values = [getattr(self, name) for name in self._get_param_names()]
+        if all(value is None or isinstance(value, str | int | float) for value in values):
+            kind: Any = type(self)
+            _validate_plain(kind, *values)
+        else:
+            super()._validate_params()
 
     @classmethod
     @cache

@@ -137,7 +137,8 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         -------
         point : Point
         """
-        check_is_fitted(self, "intervals_")
+        if not hasattr(self, "intervals_"):
+            check_is_fitted(self, "intervals_")
         return Point(self._stored_coef(statement), self._stored_thresholds(statement))
 
     def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:

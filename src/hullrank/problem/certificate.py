@@ -246,9 +246,9 @@ def certify_intervals(
         digits = 8 * EPSILON * (lost + float(np.abs(problem.linear) @ np.abs(theta)))
         if not primal < -max(1e-3 * floor, digits):  # no better than w = 0 with all thresholds at 0
             primal, scale = 0.0, 0.0
-    slope = {Penalty.L2: np.sqrt(2 * max(dual_size, 0.0)), Penalty.L1: 2 * abs(penalty), Penalty.BALL: 1.0}[
-        problem.penalty
-    ]
+    slope = 2 * abs(penalty) if problem.l1 else 1.0
+    if problem.penalty is Penalty.L2:
+        slope = max(2 * dual_size, 0.0) ** 0.5
     rounding = abs(gain) + abs(conjugate) + abs(dual_size) * (not problem.l1)
     rounding += slope * unit * float(totals.sum()) / 8  # that of X'coef, by which the dual falls with this slope
     unbalanced = float(np.abs(residual).sum()) * (_reach(problem, theta, scores) if scale > 0 else 0.0)

@@ -24,8 +24,7 @@ def column_moments(X: Any) -> ColumnMoments:
     mean = np.full(len(some), 1 / len(some)) @ some
     squares = np.zeros(X.shape[1])
     step = max(256, _PIECE // X.shape[1])
-    with np.errstate(over="ignore"):
-        for low in range(0, len(some), step):
-            apart = some[low : low + step] - mean
-            squares += np.einsum("ij,ij->j", apart, apart)
+    for low in range(0, len(some), step):
+        apart = some[low : low + step] - mean
+        squares += np.einsum("ij,ij->j", apart, apart)
     return ColumnMoments(mean, np.sqrt(squares / len(some)))

@@ -94,7 +94,7 @@ class IntervalProblem:
         """Whether the penalty is |w|_1."""
         return self.penalty is Penalty.L1
 
-    @property
+    @cached_property
     def shares_slacks(self) -> bool:
         """Whether some bundle has two groups, whose rows share their slack."""
         return bool((self.bundles[:, 1] >= 0).any())

@@ -16,6 +16,7 @@ from scipy.linalg.lapack import dpotrf, dpstrf, spotrf
 
 from hullrank.exceptions import KernelError
 from hullrank.problem.gram import Gram
+from hullrank.problem.matrix_probe import is_known_definite, product, remember_definite
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -23,6 +24,7 @@ Ints = NDArray[np.intp]
 NYSTROEM_RANK = 1000  # pivots of approximation="nystroem"
 _DEFINITE = ("linear", "rbf", "laplacian")
 _PROBE = 1500  # samples whose kernel matrix is tested for negative eigenvalues
+_FLOAT32_SAFE = 1e10  # largest values between its inverse and this one leave room for the others in float32
 _TINY = float(np.finfo(np.float64).tiny)
 _NEGLIGIBLE = 1e-13  # of the largest diagonal entry
 _DIGITS = 64 * float(np.finfo(np.float64).eps)  # of the largest entry: what rounding may do to any entry
@@ -61,18 +63,32 @@ def is_definite(gram: Gram) -> bool:
     An eigenvalue counts as negative below -1e-6 of the largest, which is at least the mean of the row sums: where the
     matrix with half of that added has a Cholesky factor, in float32 or in float64, the eigenvalues need not be known.
     Beyond these samples the solver finds out: it ends with an error where it meets a direction of negative curvature.
+    A given matrix that was tested before, as those of a grid of prices are, is not tested again.
     """
     poly = gram.kernel == "poly" and gram.coef0 >= 0 and gram.degree == int(gram.degree)
     if poly or gram.kernel in _DEFINITE:
         return True
-    K = _columns(gram.take(np.arange(0, len(gram), -(-len(gram) // _PROBE))), None)
-    largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), 0.0)
-    K.flat[:: len(K) + 1] += 0.5e-6 * largest
-    scaled = np.empty(K.shape, dtype=np.float32)
-    np.divide(K, max(largest, _TINY), out=scaled, casting="same_kind")
-    # The transpose of a symmetric matrix has the memory order that LAPACK factors in place.
-    if not spotrf(scaled.T, lower=1, overwrite_a=1, clean=0)[1]:
+    forth = product(gram.whole()) if gram.kernel == "precomputed" else None
+    if forth is not None and is_known_definite(forth):
         return True
+    definite = _has_no_negative_eigenvalue(gram.take(np.arange(0, len(gram), -(-len(gram) // _PROBE))).whole())
+    if definite and forth is not None:
+        remember_definite(forth)
+    return definite
+
+
+def _has_no_negative_eigenvalue(K: Floats) -> bool:
+    """The test of ``is_definite``."""
+    largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), _TINY)
+    scale = 1.0 if 1 / _FLOAT32_SAFE < largest < _FLOAT32_SAFE else largest
+    with np.errstate(over="ignore"):
+        rough = (K if scale == 1.0 else K / scale).astype(np.float32)
+    rough.flat[:: len(K) + 1] += np.float32(0.5e-6 * largest / scale)
+    # The transpose of a symmetric matrix has the memory order that LAPACK factors in place.
+    if not spotrf(rough.T, lower=1, overwrite_a=1, clean=0)[1]:
+        return True
+    K = K.copy()
+    K.flat[:: len(K) + 1] += 0.5e-6 * largest
     if not dpotrf(K.T, lower=1, clean=0)[1]:
         return True
     values = np.linalg.eigvalsh(K) - 0.5e-6 * largest

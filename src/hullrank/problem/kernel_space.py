@@ -46,15 +46,10 @@ class KernelSpace:
     def in_order(self, rows: NDArray[np.intp]) -> Gram:
         """The kernel matrix for a solver, samples in the given order.
 
-        It is kept, since the problems of a path share it, and what was prepared for its values serves the grade too;
-        but not where X is large, for which that would hold several copies at a time.
+        It is kept: the problems of a path share it, and what was prepared for its values serves ``some_scores``.
         """
-        if self.gram.values is None and self.gram.is_large:
-            return self.gram.take(rows, compiled=True)
         kept: tuple[Any, Gram] | None = vars(self).get("_ordered")
         if kept is None or kept[0] is not rows:
-            if self.gram.values is None:
-                self.gram.blocks(np.float64)
             kept = vars(self)["_ordered"] = rows, self.gram.take(rows, compiled=True)
         return kept[1]
 
@@ -97,13 +92,19 @@ class KernelSpace:
         """Scores of the samples (or those at ``rows``) for kernel coefficients, from float64 kernel values."""
         return self.gram.times(coef, rows)
 
+    def some_scores(self, coef: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """About sixteen of the samples, and their scores; from what a solver has prepared for its kernel values."""
+        some = np.arange(0, len(self.gram), max(1, len(self.gram) // 16))
+        order, gram = vars(self).get("_ordered", (None, self.gram))
+        return (some, gram.times(coef, some)) if order is None else (order[some], gram.times(coef[order], some))
+
     def penalty(self, penalty: Penalty, coef: Floats, scores: Floats) -> float:
         """That of the function with these coefficients and scores; infinite outside the unit ball beyond rounding."""
         if self.coefficient_norm:
             return penalty.of(coef)
         square = float(coef @ scores)
         if penalty is Penalty.BALL:
-            digits = 1e-9 + 64 * EPSILON * float(np.abs(coef) @ np.sqrt(np.maximum(self._diagonal, 0.0))) ** 2
+            digits = 1e-9 + 64 * EPSILON * float(np.abs(coef) @ self._lengths) ** 2
             return 0.0 if square <= 1 + digits else np.inf
         return 0.5 * square
 
@@ -117,8 +118,7 @@ class KernelSpace:
         multiple = float(beta @ coef) / size if size > 0 else 0.0
         change = beta - multiple * coef
         square = multiple**2 * float(coef @ scores) + 2 * multiple * float(change @ scores)
-        diagonal = np.sqrt(np.maximum(self._diagonal, 0.0))
-        length = float(np.abs(change) @ diagonal)
+        length = float(np.abs(change) @ self._lengths)
         if length**2 > 1e-10 * abs(square):
             square += float(change @ self.gram.times(change))
         else:
@@ -128,22 +128,22 @@ class KernelSpace:
 
     def reach(self, coef: Floats) -> float:
         """How large the terms are that add up to a score, together."""
-        diagonal = np.sqrt(np.maximum(self._diagonal, 0.0))
-        return float(np.abs(coef) @ diagonal) * float(diagonal.max(initial=0.0))
+        return float(np.abs(coef) @ self._lengths) * float(self._lengths.max(initial=0.0))
 
     def rounding(self, beta: Floats) -> float:
         """What rounding may add to beta'K beta, estimated as a random walk over the coefficients."""
-        reach = float(np.abs(beta) @ np.sqrt(np.maximum(self._diagonal, 0.0)))
+        reach = float(np.abs(beta) @ self._lengths)
         return EPSILON * reach**2 / max(int(np.count_nonzero(beta)), 1) ** 0.5
 
     @cached_property
-    def _diagonal(self) -> Floats:
-        return self.gram.diagonal()
+    def _lengths(self) -> Floats:
+        """|k(x, .)| of every sample."""
+        return np.sqrt(np.maximum(self.gram.diagonal(), 0.0))
 
     @cached_property
     def is_point(self) -> bool:
         """Whether all samples are one and the same row."""
-        X = self.gram.X
+        X = self.gram.whole() if self.gram.kernel == "precomputed" else self.gram.X
         if sp.issparse(X):
             return bool((X.max(axis=0) - X.min(axis=0)).count_nonzero() == 0)
         if isinstance(X, RowView):

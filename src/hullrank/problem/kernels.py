@@ -345,16 +345,26 @@ def _raise_to(block: Array, degree: int) -> None:
 
 def checked_values(values: Any, shape: tuple[int, int] | None, source: str, dtype: DTypeLike | None) -> Array:
     """Kernel values as a finite array of real numbers, of the given shape; ``source`` says whose they are."""
+    values = real_values(values, source, dtype)
+    if shape is not None and values.shape != shape:
+        raise KernelError(f"{source} must have shape {shape} (rows of X by rows of Y), got {values.shape}")
+    check_finite(values, source)
+    return values
+
+
+def real_values(values: Any, source: str, dtype: DTypeLike | None) -> Array:
+    """Kernel values as an array of real numbers; None is their own float type."""
     values = values.toarray() if sparse.issparse(values) else np.asarray(values)
     if values.dtype.kind not in "fiub":
         raise KernelError(f"{source} must hold real numbers, got dtype {values.dtype}")
-    values = values.astype(dtype if dtype is not None else np.result_type(values, np.float32), copy=False)
-    if shape is not None and values.shape != shape:
-        raise KernelError(f"{source} must have shape {shape} (rows of X by rows of Y), got {values.shape}")
+    return values.astype(dtype if dtype is not None else np.result_type(values, np.float32), copy=False)
+
+
+def check_finite(values: Array, source: str) -> None:
+    """Refuse values that are not finite, by the first of them."""
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
         raise KernelError(
             f"{source} is not finite at {where}: {values[where]}; scale the features, for example by StandardScaler, "
             f"or choose a smaller gamma or degree"
         )
-    return values

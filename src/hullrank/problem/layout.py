@@ -39,7 +39,7 @@ class RowLayout:
         """Number of slacks; fewer than rows where two rows share one."""
         return len(self.cost)
 
-    @property
+    @cached_property
     def shares_slacks(self) -> bool:
         """Whether two rows share a slack somewhere; otherwise rows and slacks are in the same order."""
         return self.n_rows > self.n_slacks

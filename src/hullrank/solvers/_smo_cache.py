@@ -1,6 +1,7 @@
 """The cache of kernel rows that sequential minimal optimisation reads, in float32 and bounded by ``cache_size``."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from hullrank.solvers._smo_settings import SmoSettings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_NOTHING = np.empty((0, 0))
 
 
 class RowCache:
@@ -18,7 +20,8 @@ class RowCache:
     Rows are computed in batches, because a matrix product of several rows is faster than one row at a time: beside the
     row that is needed, those of the samples that violate optimality most. When the cache is full, the rows of the
     samples that violate optimality least are evicted. Rows of kernels that end in an exponential are stored as
-    exponents (``pending``) until the loop reads them: many rows of a batch are never read.
+    exponents (``pending``) until the loop reads them: many rows of a batch are never read. Where kernel values are
+    ``known``, a pending row has nothing but its slot.
     """
 
     def __init__(self, gram: Gram, megabytes: float, settings: SmoSettings) -> None:
@@ -31,7 +34,9 @@ class RowCache:
     def reset(self, gram: Gram) -> None:
         """Forget all rows and serve the rows of ``gram`` from now on."""
         m = len(gram)
-        self.blocks = gram.blocks(np.float32)
+        self.known: Any = gram.values if gram.can_be_gathered else _NOTHING
+        self.place = np.arange(m) if gram.samples is None else gram.samples.astype(np.int64, copy=False)
+        self.blocks = None if gram.can_be_gathered else gram.blocks(np.float32)
         self.capacity = min(m, self._size // m)
         self.slot = np.full(m, -1, dtype=np.int64)
         self.owner = np.full(self.capacity, -1, dtype=np.int64)
@@ -79,16 +84,20 @@ class RowCache:
         if len(wanted) <= fresh:
             slots = np.arange(self.filled, self.filled + len(wanted))
             self.filled += len(wanted)
-            self.blocks.fill(wanted, self.values[slots[0] : self.filled], only_exponents=self.blocks.exponential)
+            self._fill(wanted, self.values[slots[0] : self.filled])
         else:
             slots = np.append(np.arange(self.filled, self.capacity), self._evictable[: len(wanted) - fresh])
             self._evictable, self.filled = self._evictable[len(wanted) - fresh :], self.capacity
             self.slot[self.owner[slots[fresh:]]] = -1
             rows = np.empty((len(wanted), len(self.slot)), dtype=np.float32)
-            self.blocks.fill(wanted, rows, only_exponents=self.blocks.exponential)
+            self._fill(wanted, rows)
             self.values[slots] = rows
         self.owner[slots], self.slot[wanted] = wanted, slots
-        self.pending[slots] = self.blocks.exponential
+        self.pending[slots] = self.blocks is None or self.blocks.exponential
+
+    def _fill(self, wanted: Ints, rows: NDArray[np.float32]) -> None:
+        if self.blocks is not None:
+            self.blocks.fill(wanted, rows, only_exponents=self.blocks.exponential)
 
     def _next_batch(self, needed: int, violations: Callable[[], Floats]) -> Ints:
         m, use = len(self.slot), self.settings

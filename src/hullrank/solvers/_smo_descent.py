@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank._progress import tell
-from hullrank.problem.certificate import CertifiedPoint, Status, certify_intervals
+from hullrank.problem.certificate import CertifiedPoint, Status, certify_intervals, total_charge
 from hullrank.problem.gram import Gram
 from hullrank.solvers._smo_loops import WEIGHT
 from hullrank.solvers._smo_newton import find_face, newton_step
 from hullrank.solvers._smo_primal import Primal, best_primal
 from hullrank.solvers._smo_settings import SmoSettings
 from hullrank.solvers._smo_shrinking import ActiveSet
-from hullrank.solvers._smo_state import SmoState
+from hullrank.solvers._smo_state import SmoState, is_hinge
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ class Descent:
         self.active, self.tol, self.verbose, self.settings = ActiveSet(state, gram, settings), tol, verbose, settings
         self.rounds = 0
         self.has_float64_scores = False
-        self.certified = False  # whether ``point`` was graded by float64 scores of all samples
+        self.certified = False  # whether the present point was graded by float64 scores of all samples
         self.gap = np.inf
         self.objective_size = 0.0  # what gaps are divided by, once it is known
         self.steps_at_newton = 0  # number of steps when the last Newton step was taken
@@ -72,9 +72,13 @@ class Descent:
         return Status.MAX_ITER
 
     def next_target(self, target: float) -> float:
-        """The next violation to reach. The gap of a hinge falls with it, so the last stage need not overshoot."""
+        """The next violation to reach, without overshooting the tolerance.
+
+        The gap of a hinge falls with the violation, that of the squared hinge with its square.
+        """
         use = self.settings
         needed = use.overshoot * self.tol / self.gap
+        needed = needed if is_hinge(self.state.problem) else max(needed, 0.0) ** 0.5
         decay = use.target_decay if self.stage_cost > use.grade_visits else use.short_stage_decay
         return max(min(target, self.state.violation), 1e-15 * target) * min(max(needed, decay), 0.8)
 
@@ -181,25 +185,29 @@ class Descent:
         return error * float(np.abs(state.v[rows]).sum())
 
     def grade(self) -> None:
-        """The gap of the present point: estimated for the active samples, certified where that is no estimate."""
-        if self.state.problem.homogeneous or (self.has_float64_scores and not self.active.is_shrunk):
+        """The gap of the present multipliers and of the best thresholds for them, by the scores of the active samples.
+
+        That of a homogeneous problem, whose objective may vanish, comes from a certificate.
+        """
+        if self.state.problem.homogeneous:
             self.primal = primal_of(self.state)
-            self.certify()
+            point = certify(self.state, self.primal)
+            self.rate(point.primal, point.dual, point.floor, point.relative_gap)
             return
         dual = self.state.dual
         size = abs(dual) if self.objective_size == 0.0 else self.objective_size
         self.primal = primal_of(self.state, dual + 0.9 * self.tol * size)
-        if not self.active.is_shrunk:
-            self.objective_size = max(abs(self.primal.objective), abs(dual), 1e-300)
-        self.gap = (self.primal.objective - dual) / self.objective_size
-        tell(self.gap, self._report, self.verbose)
+        self.rate(self.primal.objective, dual)
 
-    def certify(self) -> None:
-        """The certificate of the present multipliers and primal point."""
-        self.point = certify(self.state, self.primal)
-        self.gap = self.point.relative_gap
-        self.objective_size = max(abs(self.point.primal), abs(self.point.dual), self.point.floor)
-        self.certified = self.has_float64_scores
+    def rate(self, objective: float, dual: float, floor: float = 0.0, gap: float | None = None) -> None:
+        """Take over both objectives of the present point, and their relative gap where it is known."""
+        self.dual, self.floor = dual, floor
+        if not self.active.is_shrunk:
+            self.objective_size = max(abs(objective), abs(dual), floor, 1e-300)
+        self.gap = (objective - dual) / self.objective_size if gap is None else gap
+        self.certified = self.has_float64_scores and not self.active.is_shrunk
+        if self.certified and self.gap < -1e-6:  # both are wrong, and another step may mend them
+            self.gap = np.inf
         tell(self.gap, self._report, self.verbose)
 
     def _report(self) -> str:
@@ -211,18 +219,28 @@ class Descent:
         )
 
     def verify(self) -> None:
-        """Certify the present point with float64 scores of all samples.
+        """Grade the present point by float64 scores of all samples.
 
         A primal point that was good enough for less exact scores is kept.
         """
-        if not self.certified:
-            self.active.unshrink()
-            self.active.recompute_scores()
-            self.has_float64_scores = True
-            if self.gap > self.tol:
-                self.state.measure()
-                self.primal = primal_of(self.state)
-            self.certify()
+        if self.certified:
+            return
+        self.active.unshrink()
+        self.active.recompute_scores()
+        self.has_float64_scores = True
+        if self.gap > self.tol:
+            self.state.measure()
+        if self.gap > self.tol or self.state.problem.homogeneous:
+            self.grade()
+        else:
+            self.rate(objective_of(self.state, self.primal), self.state.dual)
+
+
+def objective_of(state: SmoState, primal: Primal) -> float:
+    """The objective of a primal point by the present scores."""
+    problem, stretch, theta = state.problem, primal.stretch, primal.thresholds
+    lost = total_charge(problem, state.layout, theta, stretch * state.scores)
+    return 0.5 * stretch**2 * float(state.beta @ state.scores) + float(problem.linear @ theta) + lost
 
 
 def primal_of(state: SmoState, enough: float = -np.inf) -> Primal:

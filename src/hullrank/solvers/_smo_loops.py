@@ -18,11 +18,14 @@ violation of optimality.
 
 The arguments of ``smo`` (m samples, R rows; a segment is a range of samples whose rows at one threshold are contiguous)
   K, slot, pending          kernel rows in float32; that of sample k is K[slot[k]] (slot -1: not loaded). A pending row
-                            holds exponents, whose exponentials are taken when the row is first read
+                            holds exponents, whose exponentials are taken when the row is first read, or nothing yet,
+                            if ``values`` has the kernel values
+  values, place             kernel values in float64 of some samples, where they are known (else no rows), and the
+                            place of each sample in them
   threshold, first, last, base, sign      per segment: its threshold, its samples first..last-1 (sample k has the row
                             base + k), and the sign of its rows, which is used only with rho
-  edges, order              per order constraint: upper and lower threshold, multiplier
-  path_cost, hop            per pair of thresholds: see ``_smo_state.Paths``
+  edges, gap, order         per order constraint: upper and lower threshold, gap, multiplier
+  path_cost, hop            per pair of thresholds: see ``find_paths``
   v, low, high, offset, partner           per row: multiplier, its box, sign * offset, row that shares the slack (or -1)
   rising, falling           per row, float32: the goal if the row may rise (else -FAR), and if it may fall (else FAR)
   diagonal, charge, score   per sample, float64
@@ -47,7 +50,7 @@ FAR = 1e30
 MOST_MEMBERS = 16
 STEPS, LIMIT, MISSING, N_MEMBERS = range(4)
 TARGET, VIOLATION, RHO, WEIGHT, CURVATURE = range(5)
-CONVERGED, OUT_OF_STEPS, MISSING_ROW, STUCK, INDEFINITE, NEW_PATHS = range(6)
+CONVERGED, OUT_OF_STEPS, MISSING_ROW, STUCK, INDEFINITE = range(5)
 _LARGE = np.float32(1e29)  # goals beyond it are those of rows that may not move
 _CHUNK = np.uint64(64)  # entries compared at a time, so that the comparison is vectorised
 
@@ -61,6 +64,16 @@ def _move(score: Array, rounded: Array, along: Array, K: Array, i: Array, j: Arr
         x = score[k] + d * z
         score[k] = x
         rounded[k] = np.float32(x)
+
+
+@njit(**_FAST)
+def _finish(K: Array, row: Array, sample: Array, values: Array, place: Array) -> None:
+    """Make a pending row a kernel row: from known values if there are any, else by exponentials."""
+    if values.shape[0] == 0:
+        exponentials32(K, row, row + 1)
+    else:
+        for k in range(K.shape[1]):
+            K[row, k] = np.float32(values[place[sample], place[k]])
 
 
 @njit(**_FAST)
@@ -190,9 +203,27 @@ def _set_goals(row: Array, k: Array, v: Array, low: Array, high: Array, offset: 
 
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
-def close_paths(cost: Array, hop: Array) -> None:
-    """The algorithm of Floyd and Warshall, for largest gains: from single arcs to best paths, in place."""
+def find_paths(edges: Array, gap: Array, order: Array, cost: Array, hop: Array) -> None:
+    """Best paths between thresholds through order constraints: largest gains, and the first constraint on each.
+
+    Passing an order constraint from its upper to its lower threshold gains its gap. The way back, which is open while
+    the constraint is tight (its multiplier is positive), loses the gap. From these arcs the algorithm of Floyd and
+    Warshall makes paths.
+    """
     n = cost.shape[0]
+    for a in range(n):
+        for b in range(n):
+            cost[a, b] = 0.0 if a == b else -np.inf
+            hop[a, b] = -1
+    for e in range(edges.shape[0]):
+        up = edges[e, 0]
+        low = edges[e, 1]
+        if gap[e] > cost[up, low]:
+            cost[up, low] = gap[e]
+            hop[up, low] = e
+        if order[e] > 0.0 and -gap[e] > cost[low, up]:
+            cost[low, up] = -gap[e]
+            hop[low, up] = e
     for k in range(n):
         for a in range(n):
             x = cost[a, k]
@@ -204,15 +235,15 @@ def close_paths(cost: Array, hop: Array) -> None:
 
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
-def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, last: Array, base: Array, sign: Array,
-        edges: Array, order: Array, path_cost: Array, hop: Array, v: Array, low: Array, high: Array, offset: Array,
-        partner: Array, rising: Array, falling: Array, diagonal: Array, charge: Array, score: Array, curvature: Array,
-        rounded: Array, along: Array, gain: Array, zero: Array, least: Array, most: Array, peak: Array, worst: Array,
-        members: Array, direction: Array, counts: Array, numbers: Array) -> Any:  # fmt: skip
+def smo(K: Array, slot: Array, pending: Array, values: Array, place: Array, threshold: Array, first: Array,
+        last: Array, base: Array, sign: Array, edges: Array, gap: Array, order: Array, path_cost: Array, hop: Array,
+        v: Array, low: Array, high: Array, offset: Array, partner: Array, rising: Array, falling: Array,
+        diagonal: Array, charge: Array, score: Array, curvature: Array, rounded: Array, along: Array, gain: Array,
+        zero: Array, least: Array, most: Array, peak: Array, worst: Array, members: Array, direction: Array,
+        counts: Array, numbers: Array) -> Any:  # fmt: skip
     """Take steps until the violation is below numbers[TARGET] or counts[LIMIT] steps are done; how it ended.
 
-    After MISSING_ROW the caller must load the kernel row of the sample counts[MISSING], after NEW_PATHS recompute
-    ``path_cost`` and ``hop``, and in both cases call again.
+    After MISSING_ROW the caller must load the kernel row of the sample counts[MISSING] and call again.
     """
     weight = numbers[WEIGHT]
     while True:
@@ -254,7 +285,7 @@ def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, l
             counts[MISSING] = i
             return MISSING_ROW
         if pending[ki]:
-            exponentials32(K, ki, ki + 1)
+            _finish(K, ki, i, values, place)
             pending[ki] = False
         # The falling row is that of sample j in segment h.
         conjugate = 1.0 / numbers[CURVATURE] if numbers[CURVATURE] > 0.0 and t1 == t2 else 0.0
@@ -281,7 +312,7 @@ def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, l
             counts[MISSING] = j
             return MISSING_ROW
         if pending[kj]:
-            exponentials32(K, kj, kj + 1)
+            _finish(K, kj, j, values, place)
             pending[kj] = False
         # Curvature and slope of the dual objective along the step.
         up = i + np.int64(base[g])
@@ -336,4 +367,4 @@ def smo(K: Array, slot: Array, pending: Array, threshold: Array, first: Array, l
         counts[STEPS] += 1
         _move(score, rounded, along, K, ki, kj, np.float32(carry), d)
         if changed:
-            return NEW_PATHS
+            find_paths(edges, gap, order, path_cost, hop)

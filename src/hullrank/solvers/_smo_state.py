@@ -46,8 +46,7 @@ class SmoState:
         self._peak, self._worst = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
         self._members, self._direction = np.zeros(loops.MOST_MEMBERS, np.int64), np.zeros(loops.MOST_MEMBERS)
         self.counts, self.numbers = np.zeros(4, dtype=np.int64), np.zeros(5)
-        self._paths = Paths(self.edges, self.gap, n)
-        self._tight: bytes | None = None  # which order multipliers were positive when paths were last found
+        self.path_cost, self.hop = np.empty((n, n)), np.empty((n, n), dtype=np.int64)
         if problem.has_rho:
             weight = 10.0 * float(self.diagonal.mean())
             self.numbers[loops.WEIGHT], self.rho = weight, -weight * problem.linear[-1]
@@ -77,16 +76,15 @@ class SmoState:
         self.counts[loops.LIMIT] = self.counts[loops.STEPS] + steps
         while True:
             ended = loops.smo(
-                self.cache.values, self.cache.slot, self.cache.pending, *self.segments, self.edges, self.order,
-                self.path_cost, self.hop, self.v, self.lower, self.upper, self.offset, self.row_partner, self.rising,
-                self.falling, self.diagonal, self.charge_curvature, self.scores, self.curvature, self.rounded,
-                self.along, self._gain, self._zero, self.least, self.most, self._peak, self._worst, self._members,
-                self._direction, self.counts, self.numbers,
+                self.cache.values, self.cache.slot, self.cache.pending, self.cache.known, self.cache.place,
+                *self.segments, self.edges, self.gap, self.order, self.path_cost, self.hop, self.v, self.lower,
+                self.upper, self.offset, self.row_partner, self.rising, self.falling, self.diagonal,
+                self.charge_curvature, self.scores, self.curvature, self.rounded, self.along, self._gain, self._zero,
+                self.least, self.most, self._peak, self._worst, self._members, self._direction, self.counts,
+                self.numbers,
             )  # fmt: skip
             if ended == loops.MISSING_ROW:
                 self.cache.load(int(self.counts[loops.MISSING]), self.violations)
-            elif ended == loops.NEW_PATHS:
-                self._find_paths()
             elif ended == loops.INDEFINITE:
                 raise indefinite()
             else:
@@ -103,14 +101,7 @@ class SmoState:
         self.falling[:] = np.where(self.v > self.lower, goal, loops.FAR)
         self.rounded[:] = self.scores
         self.numbers[loops.CURVATURE] = 0.0
-        self._find_paths()
-
-    def _find_paths(self) -> None:
-        """Bring the paths between thresholds up to date; they depend on which order multipliers are positive."""
-        tight = (self.order > 0).tobytes()
-        if tight != self._tight:
-            self._tight = tight
-            self.path_cost, self.hop = self._paths.best(self.order > 0)
+        loops.find_paths(self.edges, self.gap, self.order, self.path_cost, self.hop)
 
     @cached_property
     def row_sign(self) -> Floats:
@@ -198,33 +189,6 @@ class SmoState:
     def beta(self) -> Floats:
         """Kernel coefficients: the sum of the signed multipliers of each sample."""
         return np.bincount(self.layout.row_sample, self.v, len(self.scores)).astype(np.float64, copy=False)
-
-
-class Paths:
-    """Best paths between thresholds through order constraints.
-
-    Passing an order constraint from its upper to its lower threshold gains its gap. The way back, which is open while
-    the constraint is tight (its multiplier is positive), loses the gap.
-    """
-
-    def __init__(self, edges: Ints, gaps: Floats, n: int) -> None:
-        self._edges, self._gaps = edges, gaps
-        self._by_gap = np.argsort(-gaps, kind="stable")
-        self._cost, self._hop = np.full((n, n), -np.inf), np.full((n, n), -1, dtype=np.int64)
-        np.fill_diagonal(self._cost, 0.0)
-        forward = self._by_gap[::-1]  # of several constraints between two thresholds the best is set last
-        up, low = edges[forward].T
-        self._cost[up, low], self._hop[up, low] = gaps[forward], forward
-
-    def best(self, tight: NDArray[np.bool_]) -> tuple[Floats, Ints]:
-        """Largest gain of a path from threshold a to threshold b, and the first order constraint on it."""
-        cost, hop = self._cost.copy(), self._hop.copy()
-        if len(tight):
-            back = self._by_gap[tight[self._by_gap]]
-            up, low = self._edges[back].T
-            cost[low, up], hop[low, up] = -self._gaps[back], back
-            loops.close_paths(cost, hop)
-        return cost, hop
 
 
 def is_hinge(problem: IntervalProblem) -> bool:

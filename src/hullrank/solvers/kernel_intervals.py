@@ -66,9 +66,9 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
     )  # fmt: skip
     coef, scores = np.empty(len(order)), np.empty(len(order))
     coef[order], scores[order] = result.coef, result.scores
-    theta, found = result.point.thresholds, result.point
+    theta, end = result.thresholds, result.end
     scale = 1.0
-    if problem.homogeneous and -found.dual <= options.tol * found.floor:
+    if problem.homogeneous and -result.dual <= options.tol * result.floor:
         scale = 0.0  # it is proven that nothing is better than the zero function
     if statement.problem.penalty is Penalty.BALL and scale > 0:
         scale = 1 / max(float(coef @ scores), 1e-300) ** 0.5
@@ -77,10 +77,8 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
         theta = theta.copy()
         theta[: problem.n_thresholds] -= scores.mean()
         coef, scores = np.zeros_like(coef), np.zeros_like(scores)
-    multipliers = Multipliers(found.multipliers, found.order_multipliers)
-    return Solution(
-        Point(coef, theta), multipliers, result.status, result.rounds, "SMO with Newton steps", scores, result.start
-    )
+    multipliers = Multipliers(end.shares, problem.cost * end.order_shares)
+    return Solution(Point(coef, theta), multipliers, result.status, result.rounds, "SMO with Newton steps", scores, end)
 
 
 def _twin(problem: IntervalProblem) -> IntervalProblem:

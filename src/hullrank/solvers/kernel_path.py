@@ -50,8 +50,8 @@ class KernelPath:
     def __init__(self, statement: IntervalStatement) -> None:
         assert statement.space is not None
         gram = statement.space.in_order(statement.samples.rows)
-        K = gram.whole() if gram.values is None else np.asarray(gram.values, dtype=np.float64)
-        self.K, self.paying = K, PayingSamples(K)
+        self.K = gram.whole()
+        self.paying = PayingSamples(self.K)
 
     def solve(self, statement: IntervalStatement, options: Options, start: Point) -> Solution | None:
         """The solution at the price of the given statement, of the same samples; None where its gap stays open."""

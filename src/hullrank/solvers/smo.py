@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank._threads import one_blas_thread
 from hullrank.exceptions import KernelError
-from hullrank.problem.certificate import CertifiedPoint, Status
+from hullrank.problem.certificate import Status
 from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout
@@ -35,14 +34,20 @@ _FLOAT32_SAFE = 1e10  # kernel values between its inverse and this one leave roo
 
 @dataclass
 class SmoResult:
-    """The graded point, how the solve ended, its coefficients and float64 scores, and a start for the next solve."""
+    """Coefficients, float64 scores, thresholds, and how the solve ended.
 
-    point: CertifiedPoint
-    status: Status
-    rounds: int
+    ``end`` has the multipliers, from which a next solve may start. ``dual`` is the solver's dual objective, and
+    ``floor`` what counts as zero beside it.
+    """
+
     coef: Floats
     scores: Floats
-    start: Start
+    thresholds: Floats
+    end: Start
+    status: Status
+    rounds: int
+    dual: float
+    floor: float
 
 
 def solve_by_smo(
@@ -75,12 +80,7 @@ def solve_by_smo(
 
 def _unscaled(result: SmoResult, scale: float) -> SmoResult:
     """The result for the kernel itself, given that for the kernel divided by ``scale``."""
-    point = result.point
-    point = replace(
-        point, primal=point.primal / scale, dual=point.dual / scale, floor=point.floor / scale,
-        order_multipliers=point.order_multipliers / scale, coef=point.coef / scale,
-    )  # fmt: skip
-    return replace(result, point=point, coef=result.coef / scale)
+    return replace(result, coef=result.coef / scale, dual=result.dual / scale, floor=result.floor / scale)
 
 
 def _solve(
@@ -94,25 +94,25 @@ def _solve(
     verbose: int,
     settings: SmoSettings,
 ) -> SmoResult:
-    with one_blas_thread():
-        state = SmoState(problem, layout, gram.diagonal(), RowCache(gram, cache_size, settings))
-        if start is None and problem.homogeneous:
-            start = feasible_start(problem, layout)
-        state.refresh()
-        if start is not None:
-            _put_balanced(state, gram, start)
-        descent = Descent(state, gram, tol, verbose, settings)
-        try:
-            status = descent.run(max_iter)
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        if not descent.certified:
-            descent.verify()
-        if descent.point.relative_gap <= tol:
-            status = Status.CONVERGED
-    end = Start(descent.point.multipliers, state.order_multipliers / problem.cost, state.rho)
-    stretch = descent.primal.stretch
-    return SmoResult(descent.point, status, descent.rounds, stretch * state.beta, stretch * state.scores, end)
+    state = SmoState(problem, layout, gram.diagonal(), RowCache(gram, cache_size, settings))
+    if start is None and problem.homogeneous:
+        start = feasible_start(problem, layout)
+    state.refresh()
+    if start is not None:
+        _put_balanced(state, gram, start)
+    descent = Descent(state, gram, tol, verbose, settings)
+    try:
+        status = descent.run(max_iter)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    descent.verify()
+    if descent.gap <= tol:
+        status = Status.CONVERGED
+    end = Start(state.shares(), state.order_multipliers / problem.cost, state.rho)
+    stretch, theta = descent.primal.stretch, descent.primal.thresholds
+    return SmoResult(
+        stretch * state.beta, stretch * state.scores, theta, end, status, descent.rounds, descent.dual, descent.floor
+    )
 
 
 def _put_balanced(state: SmoState, gram: Gram, start: Start) -> None:
