@@ -169,13 +169,17 @@ class PairSearch:
                 return Status.STALLED
             self._tighten(tol)
             value, gap = self.point.value, self.best.gap
-            self._step(tol)
-            self.iterations += 1
-            self.offer(self.point, *self._vertices())
+            self.advance(tol)
             if self.best.gap < 0.99 * gap or self.point.value < value - 1e-9 * abs(value):
                 last_progress = self.iterations
             tell(self.point.gap / max(abs(self.point.objective), 1e-300), self._report, verbose)
         return Status.CONVERGED
+
+    def advance(self, tol: float) -> None:
+        """One step, and what it found."""
+        self._step(tol)
+        self.iterations += 1
+        self.offer(self.point, *self._vertices())
 
     def _report(self) -> str:
         p = self.point
