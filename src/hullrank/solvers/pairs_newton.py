@@ -69,7 +69,7 @@ def _from_fewer_rows(problem: PairProblem, tol: float) -> PairSearch:
     rows, pairs = drawn
     part = replace(problem, rows=problem.rows.take(rows, by_column=False), pairs=pairs)
     search = _from_fewer_rows(part, tol)
-    search.run(max(tol, 1e-3), max_iter=50)
+    search.run(max(tol, 1e-4), max_iter=50)
     best = search.best
     del search, part, rows, pairs, drawn  # before all rows are summed, which takes as much memory again
     return PairSearch(problem, best.w, best.width)
