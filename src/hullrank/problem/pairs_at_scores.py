@@ -106,7 +106,11 @@ class AtScores:
         return self.weights * (v * lower[0] - lower[1])
 
     def smooth(self, charge: Charge) -> Smooth:
-        """All pairs charged smoothly."""
+        """All pairs charged smoothly; a grade asks once more at the scores that a search ended with."""
+        return self._smooth
+
+    @cached_property
+    def _smooth(self) -> Smooth:
         return self._logistic.smooth(self.centred, *self._partner_sums(0.0, self.centred))
 
     def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
