@@ -3,8 +3,8 @@
 Kernel values are computed once for each gamma and serve all folds, C and losses: those between training rows for
 solving, those of the rows that a fold leaves out for rating. The data of a fold are checked once. Within a fold and a
 gamma C rises along a path, each solve from the solution before it; linear rankers over pairs begin near the solution of
-an earlier fold. For a kernel model the solution of another fold, or of all rows, or for another gamma is no better start
-than zero (measured on 5 x 4 points, 5 folds, 500 rows).
+an earlier fold. For a kernel model the solution of another fold, or of all rows, or for another gamma is no better a
+start than zero (measured on 5 x 4 points, 5 folds, 500 rows).
 
 A point is dropped once it cannot win any more: where the largest score that there can be, in all folds to come, leaves
 its mean below that of a point that is rated in all folds. So that a good point is soon rated in all folds, every gamma

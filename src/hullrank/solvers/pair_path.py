@@ -9,10 +9,11 @@ from d at this one without a pass over the pairs.
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.linalg import lapack
 
 from hullrank.problem.pair_sets import Floats
 from hullrank.problem.statement import Point
-from hullrank.solvers.pairs_search import PairStart
+from hullrank.solvers.pairs_search import PairStart, regular_cholesky
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,18 @@ class PairPath:
     def start(self, C: float, before: Point | None) -> Point | None:
         """Where a solve at the price C may begin, given that of the same rows ``before`` it."""
         near = self.solutions.get(C)
-        if near is None or not isinstance(before, PairStart) or before.C is None:
-            return near or before
-        last = self.solutions.get(before.C)
-        return near if last is None else replace(near, coef=near.coef + _moved(before.coef - last.coef, last, near))
+        if near is None:
+            return before
+        last = self.solutions.get(before.C) if isinstance(before, PairStart) and before.C is not None else None
+        if last is None or before is None:
+            return near
+        return replace(near, coef=near.coef + _moved(before.coef - last.coef, last, near))
 
 
 def _moved(apart: Floats, last: PairStart, near: PairStart) -> Floats:
     """How far two solutions are apart at the price of ``near``, given how far at that of ``last``."""
-    if last.curvature is None or near.curvature is None:
+    if last.C is None or near.C is None or last.curvature is None or near.curvature is None:
         return apart
-    one = np.eye(len(apart))
-    found: Floats = np.linalg.solve(one / near.C + near.curvature, (one / last.C + last.curvature) @ apart)
+    pull = near.C / last.C * (apart + last.C * (last.curvature @ apart))
+    found: Floats = lapack.dpotrs(regular_cholesky(np.eye(len(apart)) + near.C * near.curvature), pull)[0]
     return found

@@ -17,7 +17,7 @@ from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.pairs_search import NARROWEST, WIDEST, PairPoint, PairSearch, PairStart
 
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
-STARTED = 0.01  # gap, in units of the tolerance, at which a start itself is the solution; else one step is taken from it
+STARTED = 0.01  # gap, in units of the tolerance, at which a start itself is the solution; else a step is taken from it
 SOFTER = 30.0  # ratio of one C to the next smaller one
 SHORT_STEPS = {"squared_hinge": 4, "hinge": 10, "logistic": 4}  # in a row: then C is stiff
 
@@ -56,7 +56,7 @@ def _from_start(statement: PairStatement, start: Point, options: Options) -> Pai
     if search.point.gap > STARTED * options.tol * search.point.objective and options.max_iter > 0:
         search.advance(options.tol)
     status = search.run(options.tol, options.max_iter, options.verbose)
-    return search if status is Status.CONVERGED else None
+    return search if status is Status.CONVERGED and np.isfinite(search.best.gap) else None
 
 
 def _from_fewer_rows(problem: PairProblem, tol: float) -> PairSearch:

@@ -119,7 +119,7 @@ class PairSearch:
         if _too_many_columns(n, problem.rows.n_rows) or not isinstance(problem.pairs, AllPairs):
             return cls(problem, np.zeros(n), WIDEST)
         gradient, H = problem.first_step(WIDEST)
-        factor = _cholesky(np.eye(n) + H)
+        factor = regular_cholesky(np.eye(n) + H)
         search = cls(problem, -lapack.dpotrs(factor, gradient)[0], WIDEST)
         search.factor, search.is_stale, search.curvature = factor, True, H / problem.C
         return search
@@ -132,7 +132,7 @@ class PairSearch:
         """
         if start.curvature is None or start.C is None:
             return cls(problem, w, start.width)
-        factor = _cholesky(np.eye(len(w)) + problem.C * start.curvature)
+        factor = regular_cholesky(np.eye(len(w)) + problem.C * start.curvature)
         step = (problem.C / start.C - 1) * lapack.dpotrs(factor, w)[0]
         search = cls(problem, w + step, start.width)
         search.factor, search.curvature = factor, start.curvature
@@ -290,7 +290,7 @@ class PairSearch:
         if _too_many_columns(len(gradient), len(self.point.scores)):
             return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
         if self.factor is None or (self.is_stale and not self._products_pay):
-            self.factor, self.is_stale = _cholesky(self._hessian(width, slope)), False
+            self.factor, self.is_stale = regular_cholesky(self._hessian(width, slope)), False
         if self.is_stale:
             return self._iterated_direction(gradient, width, slope, self._solve)
         return -self._solve(gradient)
@@ -345,7 +345,7 @@ def _too_many_columns(n: int, m: int) -> bool:
     return n > (SQUARE_COLUMNS if 2 * n > m else DENSE_COLUMNS)
 
 
-def _cholesky(H: Floats) -> Floats:
+def regular_cholesky(H: Floats) -> Floats:
     """A factor of H, or, where rounding leaves it indefinite, of H with a slightly larger diagonal."""
     ridge, diagonal = 0.0, H.diagonal().copy()
     while True:
