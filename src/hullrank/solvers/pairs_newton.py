@@ -51,6 +51,8 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
 def _from_start(statement: PairStatement, start: Point, options: Options) -> PairSearch | None:
     """A search that converged from known weights, in a window narrow enough for the tolerance; None if it did not."""
     w = start.coef if statement.space is None else statement.space.weights(start.coef)
+    if not np.isfinite(w @ w):
+        return None
     search = PairSearch.after(statement.problem, start if isinstance(start, PairStart) else PairStart(w), w)
     search.narrow(options.tol)
     if search.point.gap > STARTED * options.tol * search.point.objective and options.max_iter > 0:
