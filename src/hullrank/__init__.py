@@ -21,7 +21,7 @@ _HOME = {
     "NuMarginClassifier": "models.driven_margins",
     "SumOfMarginsClassifier": "models.driven_margins",
     "SwappedPairsRanker": "models.pairs",
-    "SampledPairsRanker": "models.pairs",
+    "SampledPairsRanker": "models.sampled_pairs",
     "ExactRanker": "models.exact",
     "LinearRelaxationRanker": "models.relaxation",
     "OrdinalCalibrator": "models.calibration",

@@ -43,6 +43,22 @@ def test_prepared_rates_are_scores(model, weighted):
         assert rate(model) == model.score(Z, grade, sample_weight=prices if weighted else None)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_prepared_rates_within_queries_are_scores(kernel, weighted):
+    X, y, _ = rows(0)
+    Z, grade, prices = rows(1)
+    y, grade = np.searchsorted(np.unique(y), y), np.searchsorted(np.unique(grade), grade)
+    qid = np.random.default_rng(5).integers(0, 20, len(Z))
+    for given in ({}, {"qid": qid}):
+        given = {**given, "sample_weight": prices} if weighted else given
+        model = SwappedPairsRanker(kernel=kernel)
+        rate = Rating(Scorer(None, model), Z, grade, given)
+        for C in (10.0, 100.0):
+            model.set_params(C=C).fit(X, y)
+            assert rate(model) == model.score(Z, grade, **given)
+
+
 def test_a_label_that_was_not_learned_is_wrong():
     X, y, _ = rows(2)
     known = y != "best"

@@ -21,7 +21,7 @@ from hullrank.datasets import discretize
 from hullrank.exceptions import ConvergenceWarning, HullrankError, KernelError, NoComparablePairError
 from hullrank.experiments.data import SEED, load_sheet, standardise
 from hullrank.metrics import rank_within, swapped_pairs
-from hullrank.models import pairs as pair_models
+from hullrank.models import pair_ranker
 
 LOSSES = ["hinge", "squared_hinge"]
 
@@ -153,7 +153,7 @@ def test_kernel_learns_what_a_line_cannot():
 
 
 def test_large_exact_kernel_is_refused_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(pair_models, "GRAM_ROWS", 10)
+    monkeypatch.setattr(pair_ranker, "GRAM_ROWS", 10)
     with pytest.raises(HullrankError, match="approximation=1000"):
         SwappedPairsRanker(kernel="rbf").fit(np.arange(20.0)[:, None], np.arange(20))
 

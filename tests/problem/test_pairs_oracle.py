@@ -14,7 +14,7 @@ from hullrank.problem.all_pairs import AllPairs, comparable, pairs_per_query
 from hullrank.problem.charges import LOSSES, Charge, charge_named
 from hullrank.problem.pair_sets import ListedPairs
 from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
-from hullrank.problem.pairs_at_scores import sorted_scores
+from hullrank.problem.pairs_at_scores import FEW_RANKS, AtScores, GradedAtScores, sorted_scores
 from hullrank.problem.rows import ArrayRows
 
 WINDOWS = [(-np.inf, 1.0), (0.75, 1.25), (0.5, 1.0)]
@@ -270,6 +270,23 @@ def test_a_radix_sort_is_a_sort_within_queries():
     order, found = sorted_scores(scores, AllPairs(np.zeros(3000, np.int64), query, np.ones(3000)))
     np.testing.assert_array_equal(found, scores[np.lexsort((scores, query))])
     np.testing.assert_array_equal(query[order], np.sort(query))
+
+
+@pytest.mark.parametrize("n_ranks", [2, 5, FEW_RANKS])
+def test_running_sums_of_few_ranks_equal_the_tree(n_ranks):
+    """Scores with ties, pairs right at a margin, and weights."""
+    rng = np.random.default_rng(n_ranks)
+    targets, scores = rng.permutation(np.arange(300) % n_ranks), rng.integers(-20, 20, 300) / 4
+    _, pairs = comparable(targets, np.zeros(300, np.int64), rng.random(300) + 0.1)
+    ours, tree, v = pairs.at(scores), AtScores(pairs, scores), rng.normal(size=300)
+    assert type(ours) is GradedAtScores
+    for margin in (-11.0, -0.5, 0.0, 1.0, 1.25, 11.0):
+        for mine, theirs in zip(ours.hinge(margin), tree.hinge(margin), strict=True):
+            close(mine, theirs)
+    for low, high in WINDOWS:
+        close(ours.laplacian(low, high, v), tree.laplacian(low, high, v))
+        for mine, theirs in zip(ours.ramp(low, high), tree.ramp(low, high), strict=True):
+            close(mine, theirs)
 
 
 @pytest.mark.parametrize("room", [1 << 22, 40])

@@ -15,7 +15,8 @@ from hullrank.experiments.statistics import average_ranks, in_words, paired_t_te
 from hullrank.experiments.tuning import choose
 from hullrank.metrics import swapped_pairs
 from hullrank.models.margins import FixedMarginClassifier
-from hullrank.models.pairs import SampledPairsRanker, SwappedPairsRanker
+from hullrank.models.pairs import SwappedPairsRanker
+from hullrank.models.sampled_pairs import SampledPairsRanker
 from hullrank.problem.pairs import C_from_paper
 
 SVOR, HERBRICH, SWAPPED = METHODS = ("SVOR5", "Herbrich5", "swapped pairs")

@@ -38,7 +38,7 @@ def count_pairs(codes: Ints, scores: Floats, weights: Floats, group: Ints | None
     group = np.zeros(len(codes), dtype=np.int64) if group is None else group
     total = pairs_apart(group, codes, weights)
     if len(total) == 1 and codes.max() < _FEW_CODES:
-        order = np.argsort(scores, kind="stable")
+        order = np.argsort(scores)
         ordered = scores[order]
         if not np.any(ordered[1:] == ordered[:-1]):
             won = _won_by_few(codes[order], weights[order])
@@ -74,11 +74,10 @@ def _cell_pairs(run: Ints, weights: Floats) -> Floats:
 
 def _won_by_few(codes: Ints, weights: Floats) -> Floats:
     """Weight of the pairs i after j with codes[i] > codes[j], for few codes: one running sum for each of them."""
-    won = 0.0
+    won, lower, small = 0.0, np.zeros(len(codes)), codes.astype(np.int8)
     for code in range(1, int(codes.max()) + 1):
-        below = np.cumsum(np.where(codes < code, weights, 0.0))
-        own = codes == code
-        won += float(below[own] @ weights[own])
+        lower += np.where(small == code - 1, weights, 0.0)
+        won += float(np.cumsum(lower) @ np.where(small == code, weights, 0.0))
     return np.array([won])
 
 

@@ -107,7 +107,11 @@ def swapped_pairs(
     0.3333333333333333
     """
     scored = check_scored(y, scores, sample_weight, qid)
-    counts = count_pairs(scored.codes(classes), scored.scores, scored.weights, scored.queries)
+    return _swapped(count_pairs(scored.codes(classes), scored.scores, scored.weights, scored.queries))
+
+
+def _swapped(counts: PairCounts) -> float:
+    """The share of the pairs of all groups that are not won."""
     total = float(counts.total.sum())
     if not total:
         return undefined("swapped_pairs", "no two samples (of one query) have different targets")
@@ -177,6 +181,19 @@ class PairAccuracy:
         counts = _along_edges(self._codes, scores[self._kept], self._weights, self._graph)
         total = float(counts.total[0])
         return min(float(counts.won[0]) / total, 1.0) if total else float("nan")
+
+
+class QueryAccuracy:
+    """1 - `swapped_pairs` of many score vectors for the same targets: what depends on them alone is checked once."""
+
+    def __init__(self, y: Any, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None) -> None:
+        scored = check_scored(y, np.zeros(len(y)), sample_weight, qid)
+        self._kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
+        self._codes, self._weights, self._queries = scored.codes(), scored.weights, scored.queries
+
+    def __call__(self, scores: Floats) -> float:
+        """The share of the pairs (of one query) that the scores rank right; NaN with a warning where there is none."""
+        return 1.0 - _swapped(count_pairs(self._codes, scores[self._kept], self._weights, self._queries))
 
 
 def _graph_codes(scored: Scored, order: Any) -> tuple[Ints, OrderGraph]:

@@ -9,18 +9,19 @@ from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.statement import Solution
 from hullrank.solvers import kernel_path, price_path
 from hullrank.solvers.base import Options
+from hullrank.solvers.pair_path import PairPath
 
 
 class Path:
-    """A model, the statement of its training rows, and where the last fit ended.
+    """A model, the statement of its training rows, and where the last fit ended; ``beside`` is what other folds found.
 
     Class-based linear models with a smooth or squared charge take Newton steps on rows that are scaled once. They,
     models over pairs, and class-based models with a kernel are not graded: each has the gap that its solver measured,
     and only the best point of a grid is fitted, and certified, as a whole.
     """
 
-    def __init__(self, model: Any, statement: Any, *, needs_labels: bool) -> None:
-        self.model, self.statement, self.needs_labels = model, statement, needs_labels
+    def __init__(self, model: Any, statement: Any, *, needs_labels: bool, beside: PairPath) -> None:
+        self.model, self.statement, self.needs_labels, self.beside = model, statement, needs_labels, beside
         self._start: Any = None
         self._last: Solution | None = None
         self._newton: price_path.PricePath | None = None
@@ -28,7 +29,7 @@ class Path:
 
     def learn(self, began: float) -> None:
         """Fit the model with the parameters that it has now."""
-        statement = self.model._restate(self.statement)
+        statement = self.statement = self.model._restate(self.statement)
         if self._learn_by_newton(statement):
             return
         if isinstance(statement, PairStatement):
@@ -40,11 +41,14 @@ class Path:
 
     def _learn_pairs(self, statement: PairStatement, began: float) -> Any:
         """With a kernel the search takes longer from the solution for another C than from zero."""
-        solution = self.model._solve(statement, self._start)
+        solution = self.model._solve(statement, self.beside.start(statement.C, self._start))
         self.model._store(statement, solution)
         if solution.status is not Status.CONVERGED:
             self.model._grade(statement, solution, began)  # which says so
-        return solution.start if statement.space is None else None
+        if statement.space is not None:
+            return None
+        self.beside.keep(solution.start)
+        return solution.start
 
     def _learn_with_kernel(self, statement: IntervalStatement, began: float) -> Any:
         solution = self._kernel_steps(statement)

@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 from hullrank.data import check_queries
 from hullrank.exceptions import HullrankError
 from hullrank.metrics import get_scorer, scoring_order
-from hullrank.metrics.pairwise import PairAccuracy
+from hullrank.metrics.pairwise import PairAccuracy, QueryAccuracy
 from hullrank.models.base import QueryRankerMixin, RankerMixin
 from hullrank.models.margins import MarginClassifier
 from hullrank.models.pairs import SwappedPairsRanker
@@ -69,13 +69,17 @@ class Rating:
 
     def __call__(self, model: Any) -> float:
         """Rate a fitted model; greater is better."""
-        if self.scorer.rate is not _own or not _has_usual_score(model):
+        if self.scorer.rate not in (_own, _with_queries) or not _has_usual_score(model):
             return self.scorer(model, *self.rows)
         if self._own is None:
-            X, y, metadata = self.rows
-            prepare = _accuracy if self.scorer.classifies else _pair_accuracy
-            self._own = prepare(model, X, y, metadata.get("sample_weight"))
+            self._own = self._prepared(model, *self.rows)
         return self._own(model)
+
+    def _prepared(self, model: Any, X: Any, y: Any, metadata: dict[str, Any]) -> Callable[[Any], float]:
+        if self.scorer.rate is _with_queries:
+            return _query_accuracy(X, y, **metadata)
+        prepare = _accuracy if self.scorer.classifies else _pair_accuracy
+        return prepare(model, X, y, metadata.get("sample_weight"))
 
 
 def _has_usual_score(model: Any) -> bool:
@@ -83,7 +87,8 @@ def _has_usual_score(model: Any) -> bool:
     kind = type(model)
     if is_classifier(model):
         return kind.score is ClassifierMixin.score and kind.predict is MarginClassifier.predict
-    return kind.score is RankerMixin.score and kind.predict is RankerMixin.predict
+    usual = RankerMixin.score, QueryRankerMixin.score, SwappedPairsRanker.score
+    return kind.score in usual and kind.predict is RankerMixin.predict
 
 
 def _accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float]:
@@ -102,6 +107,12 @@ def _accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float
 def _pair_accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float]:
     """The share of comparable pairs that are ranked right; ``model`` is any that is fitted to the same order."""
     share = PairAccuracy(y, scoring_order(model, y), weights)
+    return lambda model: share(model._scores(X))
+
+
+def _query_accuracy(X: Any, y: Any, sample_weight: Any = None, qid: Any = None) -> Callable[[Any], float]:
+    """The share of the pairs of different targets (of one query) that are ranked right."""
+    share = QueryAccuracy(y, sample_weight, qid)
     return lambda model: share(model._scores(X))
 
 

@@ -122,6 +122,60 @@ def partner_sums(
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
+def grade_tables(rank: Ranks, weights: Floats, v: Floats, above: Floats, below: Floats) -> None:
+    """Running sums of one query of at most 8 ranks: above[p, r] sums the weights of the first p samples whose rank is
+    above r, below[p, r] those of the others whose rank is below r; in [p, r + 8] the same of weights times ``v``."""
+    m = rank.shape[0]
+    for z in range(16):
+        above[0, z] = 0.0
+        below[m, z] = 0.0
+    for p in range(m):
+        x = weights[p]
+        y = x * v[p]
+        for z in range(8):
+            above[p + 1, z] = above[p, z] + (x if rank[p] > z else 0.0)
+        for z in range(8):
+            above[p + 1, z + 8] = above[p, z + 8] + (y if rank[p] > z else 0.0)
+    for p in range(m - 1, -1, -1):
+        x = weights[p]
+        y = x * v[p]
+        for z in range(8):
+            below[p, z] = below[p + 1, z] + (x if rank[p] < z else 0.0)
+        for z in range(8):
+            below[p, z + 8] = below[p + 1, z + 8] + (y if rank[p] < z else 0.0)
+
+
+@njit(error_model="numpy", no_cfunc_wrapper=True)
+def graded_sums(
+    scores: Floats, margin: float, rank: Ranks, above: Floats, below: Floats, place: Ints, lower: Floats, higher: Floats
+) -> None:
+    """The sums of ``partner_sums`` in both directions, from the tables of ``grade_tables``.
+
+    place[0, i] is the number of samples with s < s_i + margin, place[1, i] the number with s + margin <= s_i. Scores
+    and shifted scores are merged without a branch, which no processor could foretell.
+    """
+    m = scores.shape[0]
+    i = 0
+    q = 0
+    while q < m and i < m:
+        place[0, i] = q
+        place[1, q] = i
+        step = 1 if scores[q] < scores[i] + margin else 0
+        q += step
+        i += 1 - step
+    for p in range(i, m):
+        place[0, p] = m
+    for p in range(q, m):
+        place[1, p] = m
+    for p in range(m):
+        r = rank[p]
+        higher[0, p] = above[place[0, p], r]
+        higher[1, p] = above[place[0, p], r + 8]
+        lower[0, p] = below[place[1, p], r]
+        lower[1, p] = below[place[1, p], r + 8]
+
+
+@njit(error_model="numpy", no_cfunc_wrapper=True)
 def violated_squares(
     scores: Floats, margin: float, rank: Ranks, starts: Ints, n_ranks: Ints, weights: Floats, counters: Floats
 ) -> float:

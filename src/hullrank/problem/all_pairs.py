@@ -64,15 +64,22 @@ class AllPairs:
     def at(self, scores: Floats) -> PairsAt:
         """The pairs at given scores; the last ones are kept, since a grade asks for those that a search ended with."""
         if not self._last or not np.array_equal(self._last[0].given, scores):
-            from hullrank.problem.pairs_at_scores import AtScores, FewAtScores
-
             self._last.clear()  # before the next ones are made: they take as much memory as the rest of a fit
             for drawn in self._samples.values():
                 if drawn is not None:
                     drawn[1]._last.clear()
-            few = self.n_pairs <= FEW_PARTNERS * len(self.rank)
-            self._last.append(FewAtScores(self, scores) if few else AtScores(self, scores))
+            self._last.append(self._kind(self, scores))
         return self._last[0]
+
+    @cached_property
+    def _kind(self) -> type["AtScores"]:
+        """Which sums over the pairs are fastest."""
+        from hullrank.problem.pairs_at_scores import FEW_RANKS, MANY_ROWS, AtScores, FewAtScores, GradedAtScores
+
+        if self.n_pairs <= FEW_PARTNERS * len(self.rank):
+            return FewAtScores
+        graded = len(self.sizes) == 1 and self.most_ranks <= FEW_RANKS and len(self.rank) <= MANY_ROWS
+        return GradedAtScores if graded else AtScores
 
     @cached_property
     def _last(self) -> list["AtScores"]:

@@ -68,7 +68,7 @@ class PairStatement:
         """The same pairs at another price or charge; what was measured of the rows is shared."""
         other = replace(self, C=C, charge=charge)
         vars(other).update(
-            {name: vars(self)[name] for name in ("rows", "moments", "mean_square") if name in vars(self)}
+            {name: vars(self)[name] for name in ("rows", "moments", "mean_square", "_view") if name in vars(self)}
         )
         return other
 

@@ -11,6 +11,7 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.logistic_pairs import LogisticPairs
 from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
 
+FEW_RANKS = 8  # of which ``_pair_loops.grade_tables`` has running sums
 MANY_ROWS = 100_000  # beyond, sums by sample are dropped where other ones are asked for: they are most of the memory
 
 
@@ -105,7 +106,11 @@ class AtScores:
         return self.weights * (v * lower[0] - lower[1])
 
     def smooth(self, charge: Charge) -> Smooth:
-        """All pairs charged smoothly."""
+        """All pairs charged smoothly; a grade asks once more at the scores that a search ended with."""
+        return self._smooth
+
+    @cached_property
+    def _smooth(self) -> Smooth:
         return self._logistic.smooth(self.centred, *self._partner_sums(0.0, self.centred))
 
     def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
@@ -166,6 +171,30 @@ class AtScores:
         out = np.empty_like(values)
         out[self.order] = values
         return out
+
+
+class GradedAtScores(AtScores):
+    """The same for one query of few ranks: running sums of every rank are looked up where the margins end."""
+
+    def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
+        from hullrank.problem._pair_loops import graded_sums
+
+        m = len(v)
+        tables = self._tables if v is self.centred else self._tables_of(v)
+        lower, higher, place = np.empty((2, m)), np.empty((2, m)), np.empty((2, m), dtype=np.int64)
+        graded_sums(self.scores, margin, self.rank, *tables, place, lower, higher)
+        return lower, higher
+
+    @cached_property
+    def _tables(self) -> tuple[Floats, Floats]:
+        return self._tables_of(self.centred)
+
+    def _tables_of(self, v: Floats) -> tuple[Floats, Floats]:
+        from hullrank.problem._pair_loops import grade_tables
+
+        above, below = np.empty((len(v) + 1, 2 * FEW_RANKS)), np.empty((len(v) + 1, 2 * FEW_RANKS))
+        grade_tables(self.rank, self.weights, v, above, below)
+        return above, below
 
 
 class FewAtScores(AtScores):

@@ -17,6 +17,7 @@ from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.pairs_search import NARROWEST, WIDEST, PairPoint, PairSearch, PairStart
 
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
+STARTED = 0.01  # gap, in units of the tolerance, at which a start itself is the solution; else a step is taken from it
 SOFTER = 30.0  # ratio of one C to the next smaller one
 SHORT_STEPS = {"squared_hinge": 4, "hinge": 10, "logistic": 4}  # in a row: then C is stiff
 
@@ -50,10 +51,14 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
 def _from_start(statement: PairStatement, start: Point, options: Options) -> PairSearch | None:
     """A search that converged from known weights, in a window narrow enough for the tolerance; None if it did not."""
     w = start.coef if statement.space is None else statement.space.weights(start.coef)
+    if not np.isfinite(w @ w):
+        return None
     search = PairSearch.after(statement.problem, start if isinstance(start, PairStart) else PairStart(w), w)
     search.narrow(options.tol)
+    if search.point.gap > STARTED * options.tol * search.point.objective and options.max_iter > 0:
+        search.advance(options.tol)
     status = search.run(options.tol, options.max_iter, options.verbose)
-    return search if status is Status.CONVERGED else None
+    return search if status is Status.CONVERGED and np.isfinite(search.best.gap) else None
 
 
 def _from_fewer_rows(problem: PairProblem, tol: float) -> PairSearch:
@@ -66,7 +71,7 @@ def _from_fewer_rows(problem: PairProblem, tol: float) -> PairSearch:
     rows, pairs = drawn
     part = replace(problem, rows=problem.rows.take(rows, by_column=False), pairs=pairs)
     search = _from_fewer_rows(part, tol)
-    search.run(max(tol, 1e-3), max_iter=50)
+    search.run(max(tol, 1e-4), max_iter=50)
     best = search.best
     del search, part, rows, pairs, drawn  # before all rows are summed, which takes as much memory again
     return PairSearch(problem, best.w, best.width)

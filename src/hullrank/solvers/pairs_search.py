@@ -32,7 +32,11 @@ SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
 PATIENCE = 15  # steps without progress
 MANY_STEPS = 3  # in one window: beyond, the next ones are followed carefully
+SHRINK = 0.1  # ratio of one window to the next
 CAREFUL = 0.3  # ratio of one window to the next from which the pairs in it are followed
+SOLVED = 1000.0  # ratio of what the window and the gradient add to the gap at which a careful search calls it solved
+SAME_PAIRS = 1e-6  # ratio of the gradient's part to the window's after one step, if the window holds the pairs it held
+BOLD = 0.003  # ratio of one window to the next that holds the same pairs
 EXACT = 1e-9  # window of a point without one
 NARROWEST = 1e-9  # window in which a solve from known weights begins
 RESIDUAL = 0.03  # of conjugate gradients, relative
@@ -104,7 +108,7 @@ class PairSearch:
         self.is_whole = False  # whether the factor is of the Hessian of all rows
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
-        self.shrink = 0.1  # ratio of one window to the next
+        self.shrink = SHRINK
         self.point = self.at(w, width)
         self.best = self.point.kept()
 
@@ -115,7 +119,7 @@ class PairSearch:
         if _too_many_columns(n, problem.rows.n_rows) or not isinstance(problem.pairs, AllPairs):
             return cls(problem, np.zeros(n), WIDEST)
         gradient, H = problem.first_step(WIDEST)
-        factor = _cholesky(np.eye(n) + H)
+        factor = regular_cholesky(np.eye(n) + H)
         search = cls(problem, -lapack.dpotrs(factor, gradient)[0], WIDEST)
         search.factor, search.is_stale, search.curvature = factor, True, H / problem.C
         return search
@@ -128,7 +132,7 @@ class PairSearch:
         """
         if start.curvature is None or start.C is None:
             return cls(problem, w, start.width)
-        factor = _cholesky(np.eye(len(w)) + problem.C * start.curvature)
+        factor = regular_cholesky(np.eye(len(w)) + problem.C * start.curvature)
         step = (problem.C / start.C - 1) * lapack.dpotrs(factor, w)[0]
         search = cls(problem, w + step, start.width)
         search.factor, search.curvature = factor, start.curvature
@@ -136,7 +140,7 @@ class PairSearch:
 
     def restart(self, w: Floats, width: float) -> None:
         """Go on from other weights."""
-        self.factor, self.short_steps, self.steps, self.anchor = None, 0, 0, None
+        self.factor, self.short_steps, self.steps, self.anchor, self.shrink = None, 0, 0, None, SHRINK
         self.point = self.at(w, width)
         self.offer(self.point)
 
@@ -169,13 +173,17 @@ class PairSearch:
                 return Status.STALLED
             self._tighten(tol)
             value, gap = self.point.value, self.best.gap
-            self._step(tol)
-            self.iterations += 1
-            self.offer(self.point, *self._vertices())
+            self.advance(tol)
             if self.best.gap < 0.99 * gap or self.point.value < value - 1e-9 * abs(value):
                 last_progress = self.iterations
             tell(self.point.gap / max(abs(self.point.objective), 1e-300), self._report, verbose)
         return Status.CONVERGED
+
+    def advance(self, tol: float) -> None:
+        """One step, and what it found."""
+        self._step(tol)
+        self.iterations += 1
+        self.offer(self.point, *self._vertices())
 
     def _report(self) -> str:
         p = self.point
@@ -185,27 +193,35 @@ class PairSearch:
         )
 
     def _tighten(self, tol: float) -> None:
-        """Shrink the window once it, and not the gradient, holds the gap up."""
-        p = self.point
+        """Shrink the window once it, and not the gradient, holds the gap up.
+
+        Where windows are followed carefully, each is solved before the next. If one step did that, the pairs in the
+        window stay the same, what it adds to the gap falls with its width, and it may shrink by much.
+        """
+        p, careful = self.point, self.shrink >= CAREFUL
         loose, wanted = p.charge.complementarity, 0.3 * tol * p.objective
-        if loose <= max(p.distance, 1.5 * wanted):
+        if loose <= max(p.distance * (SOLVED if careful else 1.0), 1.5 * wanted):
             return
         if self.steps > MANY_STEPS:
             self.shrink = max(self.shrink, CAREFUL)
-        self._shrink(p, min((max(wanted, 0.0) / loose) ** 0.5, 0.7))
+        ratio = max(wanted, 0.0) / loose
+        if careful and self.steps == 1 and p.distance <= SAME_PAIRS * loose:
+            self._shrink(p, max(ratio, BOLD))
+        else:
+            self._shrink(p, max(min(ratio**0.5, 0.7), self.shrink))
 
     def _retreat(self) -> bool:
         """Return to the last solution and shrink its window less; False where there is none, or no room left."""
         if self.anchor is None or self.shrink > 0.9:
             return False
         self.shrink = max(self.shrink, CAREFUL) ** 0.5
-        self._shrink(self.at(self.anchor.w, self.anchor.width), 0.0)
+        self._shrink(self.at(self.anchor.w, self.anchor.width), self.shrink)
         return True
 
     def _shrink(self, p: PairPoint, ratio: float) -> None:
-        """From the solution p in its window to one narrower by ``ratio``, but not by more than the shrink allowed."""
+        """From the solution p in its window to one narrower by ``ratio``."""
         self.anchor = p.kept()
-        self.point = self._point(p.w, p.scores, p.width * max(ratio, self.shrink), p.charge.at)
+        self.point = self._point(p.w, p.scores, p.width * ratio, p.charge.at)
         self.factor, self.steps, self.short_steps = None, 0, 0
         if self.shrink >= CAREFUL:
             self._predict(p)
@@ -274,7 +290,7 @@ class PairSearch:
         if _too_many_columns(len(gradient), len(self.point.scores)):
             return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
         if self.factor is None or (self.is_stale and not self._products_pay):
-            self.factor, self.is_stale = _cholesky(self._hessian(width, slope)), False
+            self.factor, self.is_stale = regular_cholesky(self._hessian(width, slope)), False
         if self.is_stale:
             return self._iterated_direction(gradient, width, slope, self._solve)
         return -self._solve(gradient)
@@ -329,7 +345,7 @@ def _too_many_columns(n: int, m: int) -> bool:
     return n > (SQUARE_COLUMNS if 2 * n > m else DENSE_COLUMNS)
 
 
-def _cholesky(H: Floats) -> Floats:
+def regular_cholesky(H: Floats) -> Floats:
     """A factor of H, or, where rounding leaves it indefinite, of H with a slightly larger diagonal."""
     ridge, diagonal = 0.0, H.diagonal().copy()
     while True:
