@@ -5,7 +5,8 @@ import re
 
 from hypothesis import settings
 
-# There is a worker for every core, so that more threads would only wait for each other. It is read when NumPy is loaded.
+# There is a worker for every core, and more threads of BLAS would only wait for each other. NumPy reads this when it is
+# loaded; tests/test_threads.py asks for more threads by itself.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A busy machine, or a first compilation, must not fail a law: there is no deadline. Laws see the same examples in every

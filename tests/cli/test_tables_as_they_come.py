@@ -64,8 +64,8 @@ def test_the_folder_holds_what_its_script_makes():
         assert (TABLES / name).read_bytes() == data, name
 
 
-# The installed program for one table after the other, in one process, because most of its time is its start. Its streams
-# are the process's own, with the encoding that Python gives them.
+# The installed program for one table after the other, in one process, because most of its time is its start. Its
+# streams are the process's own, with the encoding that Python gives them.
 EVERY_TABLE = """
 import os, runpy, sys
 command, folder, *tables = sys.argv[1:]
