@@ -68,6 +68,7 @@ def test_a_scikit_learn_that_moved_its_private_parts_is_named_with_the_cure():
     assert "pip install --upgrade hullrank scikit-learn" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_numba_without_its_private_option_still_compiles_the_loops():
     code = """
 from numba.core.options import DefaultOptions
@@ -93,6 +94,7 @@ def private_imports(path):
                 yield name
 
 
+@pytest.mark.slow
 def test_one_module_knows_the_private_parts_of_scikit_learn():
     source = Path(hullrank.__file__).parent
     found = {path.relative_to(source).as_posix() for path in source.rglob("*.py") if any(private_imports(path))}

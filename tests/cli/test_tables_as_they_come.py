@@ -115,6 +115,7 @@ def test_spreadsheets_are_read_or_answered_with_advice(fit, clean, run_here, tmp
     assert fit("book.xlsx")[0]["training"] == pytest.approx(clean["training"], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_stray_words_among_numbers_are_missing_and_named(fit):
     facts, notes, kinds, _ = fit("words.csv", folds=True)
     blank, quiet, *_ = fit("words_blank.csv", folds=True)

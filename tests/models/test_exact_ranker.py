@@ -426,6 +426,7 @@ def test_scoring_system_and_its_card():
     assert sum(many.count) == 200
 
 
+@pytest.mark.slow
 def test_scoring_systems_and_statistics_are_saved(tmp_path):
     X, y = classes(40, 2)
     X = np.round(X, 1)

@@ -109,7 +109,7 @@ def test_the_form_of_the_rows_does_not_matter(views, name, form):
     assert not certify(other, given_rows, y).reason
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "sampled pairs"])
+@pytest.mark.parametrize("name", slow_after(3, (name for name in MODELS if name != "sampled pairs")))
 @given(seeds)
 @settings(max_examples=4)
 def test_weights_are_repetitions_and_zeros_are_absent(name, seed):
