@@ -1,8 +1,13 @@
 """Without ``slow``, laws are tried on half as many examples, and modules that are slow as a whole are not imported."""
 
+import os
 import re
 
 from hypothesis import settings
+
+# There is a worker for every core, and more threads of BLAS would only wait for each other. NumPy reads this when it is
+# loaded; tests/test_threads.py asks for more threads by itself.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A busy machine, or a first compilation, must not fail a law: there is no deadline. Laws see the same examples in every
 # run, so that a change is judged by itself; the fuzz scripts of benchmarks/ look for new ones.

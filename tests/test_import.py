@@ -3,7 +3,6 @@
 import ast
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,20 +12,8 @@ import hullrank
 HEAVY = {"numba", "matplotlib", "highspy", "polars", "pandas"}
 
 
-@cache
-def loaded_by(statement):
-    code = f"import sys\n{statement}\nprint(*sorted({HEAVY} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
-
-
-def test_import_loads_nothing_heavy():
-    assert loaded_by("import hullrank") == set()
-
-
-@pytest.mark.slow
-def test_what_needs_no_compiler_loads_no_more_than_scikit_learn():
-    together = """
+FIT = "import numpy as np; X, y = np.arange(24.0).reshape(12, 2) % 7, np.arange(12) // 4; "
+NO_COMPILER = """
 from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
 import hullrank.metrics
 import numpy as np
@@ -36,35 +23,40 @@ from hullrank import SwappedPairsRanker
 SwappedPairsRanker().fit([[0.0], [1.0], [3.0]], [0, 1, 2])
 SwappedPairsRanker(kernel="rbf").fit(np.eye(2), [0, 1])
 """
-    assert loaded_by(together) <= loaded_by("import sklearn.base") - (HEAVY - {"pandas"})
+NO_PLOTS_AND_NO_TABLES = f"""
+{FIT}
+from hullrank import ConvexHullRanker as R; R().fit(X, y).predict(X)
+from hullrank import ExactRanker as R; R(method='sweep').fit(X, y > 0)
+from hullrank.plots import ScoreLineDisplay, RocDisplay, MarginDisplay
+import hullrank as h; h.io.save(h.ConvexHullRanker().fit(X, y), path); h.io.load(path)
+from hullrank.datasets import discretize, load_dataset, make_ordinal
+import hullrank.cli.app, hullrank.cli.doctor
+"""
+LINEAR_PROGRAM = "from hullrank import LinearRelaxationRanker as R; R().fit(X, y > 0)"
+TABLE = "from hullrank.io import read_table"
 
 
-FIT = "import numpy as np; X, y = np.arange(24.0).reshape(12, 2) % 7, np.arange(12) // 4; "
-SAVED = FIT + "import hullrank as h; f = '{path}'; h.io.save(h.ConvexHullRanker().fit(X, y), f); h.io.load(f)"
+def loaded_after(*statements, path=""):
+    """The heavy libraries that are loaded after each of the statements, which run one after the other."""
+    seen = f"print('LOADED', *sorted({HEAVY} & set(sys.modules)))"
+    code = "\n".join([f"import sys; path = {str(path)!r}", *(f"{each}\n{seen}" for each in statements)])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return [set(line.split()[1:]) for line in done.stdout.splitlines() if line.startswith("LOADED")]
+
+
+def test_import_loads_nothing_heavy():
+    assert loaded_after("import hullrank") == [set()]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("statements", "loads"),
-    [
-        (
-            [
-                f"{FIT}from hullrank import ConvexHullRanker as R; R().fit(X, y).predict(X)",
-                f"{FIT}from hullrank import ExactRanker as R; R(method='sweep').fit(X, y > 0)",
-                "from hullrank.plots import ScoreLineDisplay, RocDisplay, MarginDisplay",
-                SAVED,
-                "from hullrank.datasets import discretize, load_dataset, make_ordinal",
-                "import hullrank.cli.app, hullrank.cli.doctor",
-            ],
-            set(),
-        ),
-        ([f"{FIT}from hullrank import LinearRelaxationRanker as R; R().fit(X, y > 0)"], {"highspy"}),
-        (["from hullrank.io import read_table"], {"polars"}),
-    ],
-)
-def test_each_large_library_is_loaded_only_where_it_is_used(statements, loads, tmp_path):
-    together = "\n".join(statements).replace("{path}", str(tmp_path / "model.hull"))
-    assert loaded_by(together) & {"matplotlib", "polars", "highspy"} == loads
+def test_each_large_library_is_loaded_only_where_it_is_used(tmp_path):
+    of_sklearn, no_compiler, no_plots, program, table = loaded_after(
+        "import sklearn.base", NO_COMPILER, NO_PLOTS_AND_NO_TABLES, LINEAR_PROGRAM, TABLE, path=tmp_path / "model.hull"
+    )
+    assert no_compiler == of_sklearn <= {"pandas"}
+    assert no_plots <= {"pandas", "numba"}
+    assert program - no_plots == {"highspy"}
+    assert table - program == {"polars"}
 
 
 @pytest.mark.slow
@@ -76,6 +68,7 @@ def test_a_scikit_learn_that_moved_its_private_parts_is_named_with_the_cure():
     assert "pip install --upgrade hullrank scikit-learn" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_numba_without_its_private_option_still_compiles_the_loops():
     code = """
 from numba.core.options import DefaultOptions
@@ -101,6 +94,7 @@ def private_imports(path):
                 yield name
 
 
+@pytest.mark.slow
 def test_one_module_knows_the_private_parts_of_scikit_learn():
     source = Path(hullrank.__file__).parent
     found = {path.relative_to(source).as_posix() for path in source.rglob("*.py") if any(private_imports(path))}

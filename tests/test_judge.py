@@ -131,6 +131,7 @@ def test_a_problem_is_its_seed():
         assert np.array_equal(one.y, two.y)
 
 
+@pytest.mark.slow
 def test_random_problems_reach_every_option():
     cases = [random_case(seed) for seed in range(1500)]
     seen = {(case.name, key, value) for case in cases for key, value in case.params.items() if isinstance(value, str)}

@@ -1,10 +1,6 @@
 """Data and parameters that once crashed or hung a fit: each is graded, or told why not."""
 
-import os
 import signal
-import subprocess
-import sys
-import textwrap
 import warnings
 
 import numpy as np
@@ -136,31 +132,6 @@ def test_interrupting_the_linear_relaxation():
         if fitted is not None:
             assert np.isfinite(fitted.certificate_.primal)
             assert np.isfinite(fitted.coef_).all()
-
-
-@pytest.mark.slow
-def test_a_truncated_cache_of_compiled_loops_is_compiled_again(tmp_path):
-    """Numba's index file cut short, as by a full disk, is a miss and not an error."""
-    module = tmp_path / "loops_of_a_test.py"
-    module.write_text(
-        textwrap.dedent("""
-        from hullrank._jit import njit
-
-        @njit()
-        def double(x):
-            return 2.0 * x
-        """)
-    )
-    paths = os.pathsep.join([str(tmp_path), *sys.path])
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": paths}
-    command = [sys.executable, "-c", "from loops_of_a_test import double; print(double(3.0))"]
-    assert subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout == "6.0\n"
-    indexes = list((tmp_path / "cache").rglob("*.nbi"))
-    assert indexes
-    for index in indexes:
-        index.write_bytes(index.read_bytes()[:40])
-    again = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert again.stdout == "6.0\n", again.stderr[-500:]
 
 
 @pytest.mark.parametrize("seed", [2000476, 2011854])

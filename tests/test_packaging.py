@@ -59,6 +59,7 @@ def imports(path):
             yield node.module.partition(".")[0]
 
 
+@pytest.mark.slow
 def test_every_library_that_is_imported_is_required_or_an_extra():
     extras = {re.split(r"[\[>]", name)[0] for names in PROJECT["optional-dependencies"].values() for name in names}
     known = {IMPORTED.get(name, name) for name in {*REQUIRED, *extras, *BROUGHT}} | set(sys.stdlib_module_names)

@@ -8,11 +8,10 @@ import struct
 import sys
 import threading
 import zipfile
-from pathlib import Path
 
 import polars as pl
 import pytest
-from visitors import PORT, TOKEN, Visitor
+from visitors import PORT, TOKEN, WINE, Visitor
 
 from chromium import wait_for
 
@@ -20,7 +19,6 @@ pytest.importorskip("starlette", reason="pip install 'hullrank[app]'")
 from hullrank.app.limits import MB, Limits
 from hullrank.app.uploads import RefusedError, check_unpacked, harmless_name, receive
 
-WINE = (Path(__file__).parents[2] / "src/hullrank/datasets/tables/wine.csv").read_bytes()
 SCRIPT = "<img src=x onerror=alert(1)>"
 
 
@@ -76,11 +74,9 @@ def test_every_answer_forbids_what_the_page_does_not_need(visitor):
         assert "access-control-allow-origin" not in headers
 
 
-@pytest.mark.slow
-def test_only_results_can_be_fetched(visitor):
-    visitor.send("wine.csv", WINE)
+def test_only_results_can_be_fetched(with_wine):
     for name in ("../in/wine.csv", "..%2fin%2fwine.csv", "%2e%2e/in/wine.csv", "/etc/passwd", "x%00.csv", "wine.csv"):
-        answer = visitor.client.get(f"{visitor.path}files/{name}")
+        answer = with_wine.client.get(f"{with_wine.path}files/{name}")
         assert answer.status_code == 404, name
 
 
@@ -117,31 +113,6 @@ HARMLESS = {
 @pytest.mark.parametrize("name", HARMLESS)
 def test_names_are_made_harmless(name):
     assert harmless_name(name) == HARMLESS[name]
-
-
-@pytest.mark.slow
-def test_hostile_names_and_cells_go_through(visitor):
-    """Column names that are options, HTML or formulas; grades with signs of orders and shells; formula cells."""
-    grades = ["--force", "$(touch elsewhere)", "a < b", f'"{SCRIPT}']
-    rows = [(i % 4 + i % 3 / 3, f"=cmd|'/c calc'!A{i % 7}", grades[i % 4]) for i in range(80)]
-    names = ["--out=elsewhere", "=1+1", SCRIPT]
-    frame = pl.DataFrame(rows, schema=names, orient="row")
-    facts = visitor.send("../../evil.csv", frame.write_csv().encode()).json()
-    assert facts["file"] == "evil.csv"
-    assert [column["column"] for column in facts["columns"]] == names
-    events = visitor.work("fit", roles={SCRIPT: "target"}, levels=[[grade] for grade in grades])
-    assert events[-1] == {"ended": "done"}
-    ranked = visitor.get("files/ranked.csv").text
-    assert "'=cmd|" in ranked
-    assert ",=cmd|" not in ranked
-    assert SCRIPT not in visitor.get("files/report.html").text
-    folder = visitor.client.app.state.folder
-    assert {path.name for path in folder.rglob("*") if path.is_file()} == {
-        "evil.csv",
-        "model.hull",
-        "report.html",
-        "ranked.csv",
-    }
 
 
 # ------------------------------------------------------------------ sizes
@@ -214,36 +185,51 @@ def test_a_table_that_needs_too_much_memory_ends_its_own_process_only(make_clien
 # ------------------------------------------------------------------ visitors
 
 
+GRADES = ["--force", "$(touch elsewhere)", "a < b", f'"{SCRIPT}']
+NAMES = ["--out=elsewhere", "=1+1", SCRIPT]
+HOSTILE = pl.DataFrame(
+    [(i % 4 + i % 3 / 3, f"=cmd|'/c calc'!A{i % 7}", GRADES[i % 4]) for i in range(80)], schema=NAMES, orient="row"
+)
+
+
 @pytest.mark.slow
-def test_two_visitors_do_not_see_each_other(client):
+def test_two_visitors_do_not_see_each_other_and_hostile_names_and_cells_go_through(client):
+    """Column names that are options, HTML or formulas; grades with signs of orders and shells; formula cells."""
     one, other = Visitor(client), Visitor(client)
     assert one.path != other.path
     one.send("wine.csv", WINE)
-    other.send("secret.csv", b"x,g\n" + b"\n".join(b"%d,%d" % (i, i % 2) for i in range(40)))
+    facts = other.send("../../evil.csv", HOSTILE.write_csv().encode()).json()
+    assert facts["file"] == "evil.csv"
+    assert [column["column"] for column in facts["columns"]] == NAMES
     jobs = {}
 
-    def fit(visitor, name, **wishes):
-        jobs[name] = visitor.work("fit", **wishes)
+    def fit(visitor, name, target, levels):
+        jobs[name] = visitor.work("fit", roles={target: "target"}, levels=[[level] for level in levels])
 
-    levels = [["poor"], ["fair"], ["good"], ["excellent"]]
     threads = [
-        threading.Thread(target=fit, args=(one, "one"), kwargs={"roles": {"grade": "target"}, "levels": levels}),
-        threading.Thread(target=fit, args=(other, "other"), kwargs={"roles": {"g": "target"}}),
+        threading.Thread(target=fit, args=(one, "one", "grade", ["poor", "fair", "good", "excellent"])),
+        threading.Thread(target=fit, args=(other, "other", SCRIPT, GRADES)),
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert all(jobs[name][-1] == {"ended": "done"} for name in ("one", "other"))
-    assert "secret" not in json.dumps(jobs["one"])
+    assert "evil" not in json.dumps(jobs["one"])
     assert "wine" not in json.dumps(jobs["other"])
     assert one.get("files/model.hull").content != other.get("files/model.hull").content
     assert one.get("state").json()["table"]["file"] == "wine.csv"
-    assert other.get("state").json()["table"]["file"] == "secret.csv"
+    assert other.get("state").json()["table"]["file"] == "evil.csv"
     own = one.path.split("/")[-2]
     stolen = client.get(f"/{TOKEN}/s/{own[:-1]}x/files/model.hull")
     assert stolen.status_code == 404
     assert client.get(f"/{TOKEN}/s/../s/").status_code in (403, 404)
+    ranked = other.get("files/ranked.csv").text
+    assert "'=cmd|" in ranked
+    assert ",=cmd|" not in ranked
+    assert SCRIPT not in other.get("files/report.html").text
+    found = sorted(path.name for path in below(client.app.state.folder))
+    assert found == sorted(["evil.csv", "wine.csv", *2 * ["model.hull", "ranked.csv", "report.html"]])
 
 
 @pytest.mark.slow
@@ -266,17 +252,6 @@ def test_one_job_at_a_time_and_stop_keeps_what_there_is(visitor):
     assert fitted["cross_validated"] is None
     assert visitor.get("files/model.hull").status_code == 200
     assert visitor.get("state").json()["table"]["file"] == "noise.csv"
-
-
-@pytest.mark.slow
-def test_a_stop_before_there_is_a_model_ends_the_job(visitor):
-    visitor.send("wine.csv", WINE)
-    body = json.dumps({"roles": {"grade": "target"}, "levels": [["poor"], ["fair"], ["good"], ["excellent"]]})
-    job = visitor.post("fit", content=body).json()["job"]
-    visitor.post("stop")
-    assert visitor.events(job)[-1] == {"ended": "stopped"}
-    assert visitor.get("files/model.hull").status_code == 404
-    assert visitor.work("fit", **json.loads(body))[-1] == {"ended": "done"}
 
 
 @pytest.mark.slow

@@ -2,15 +2,13 @@
 
 import io
 import json
-from pathlib import Path
 
 import polars as pl
 import pytest
+from visitors import TABLES, WINE
 
 from hullrank.io import load
 
-TABLES = Path(__file__).parents[2] / "src/hullrank/datasets/tables"
-WINE = (TABLES / "wine.csv").read_bytes()
 LEVELS = [["poor"], ["fair"], ["good"], ["excellent"]]
 ROLES = {"grade": "target", "wine": "left out"}
 
@@ -24,19 +22,23 @@ def one(events, name):
     return found
 
 
-def test_a_table_is_understood(visitor):
-    facts = visitor.send("wine.csv", WINE).json()
+def test_a_table_is_understood(with_wine):
+    facts = with_wine.facts
     assert (facts["file"], facts["rows"]) == ("wine.csv", 300)
     kinds = {column["column"]: column["kind"] for column in facts["columns"]}
     assert kinds["region"] == "words"
     assert kinds["alcohol"] == "numbers"
     assert facts["notes"] == ["left out, because empty or different in every row: wine"]
-    assert visitor.get("state").json()["table"] == facts
+    assert with_wine.get("state").json()["table"] == facts
 
 
 @pytest.mark.slow
-def test_from_a_table_to_a_model_a_report_and_ranked_rows(visitor, tmp_path):
+def test_from_a_table_past_a_stop_to_a_model_a_report_and_ranked_rows(visitor, tmp_path):
     visitor.send("wine.csv", WINE)
+    stopped = visitor.post("fit", content=json.dumps({"roles": ROLES, "levels": LEVELS})).json()["job"]
+    visitor.post("stop")  # before there is a model
+    assert last(visitor.events(stopped)) == {"ended": "stopped"}
+    assert visitor.get("files/model.hull").status_code == 404
     events = visitor.work("fit", roles=ROLES, levels=LEVELS)
     assert last(events) == {"ended": "done"}
     job = visitor.get("state").json()["jobs"]["fit"]
@@ -67,24 +69,23 @@ def test_from_a_table_to_a_model_a_report_and_ranked_rows(visitor, tmp_path):
 
 
 @pytest.mark.slow
-def test_methods_are_compared(visitor):
+def test_methods_are_compared_on_a_partial_order(visitor):
     visitor.send("wine.csv", WINE)
-    events = visitor.work("compare", roles=ROLES, levels=LEVELS, methods=["fixed-margin", "prank"], folds=3)
+    levels = [["poor"], ["fair", "good"], ["excellent"]]
+    events = visitor.work("compare", roles=ROLES, levels=levels, methods=["hull", "hull-edges"], folds=3)
+    assert "'--order=poor < fair, good < excellent'" in one(events, "command")
     compared = one(events, "compared")
-    assert {row["name"] for row in compared["methods"]} == {"fixed-margin", "prank"}
+    assert {row["name"] for row in compared["methods"]} == {"hull", "hull-edges"}
     assert compared["cv"] == 3
-    assert {"share": 0.5, "remark": "prank, fold 1 of 3"} in events
+    assert {"share": 0.5, "remark": "hull-edges, fold 1 of 3"} in events
 
 
 @pytest.mark.slow
-def test_partial_orders_queries_and_svmlight(visitor):
+def test_queries_and_svmlight(visitor):
     visitor.send("searches.csv", (TABLES / "searches.csv").read_bytes())
     roles = {"relevance": "target", "query": "query", "result": "left out"}
     fitted = one(visitor.work("fit", roles=roles, method="swapped-pairs"), "fitted")
     assert "pair_accuracy_within_queries" in fitted["training"]
-    visitor.send("wine.csv", WINE)
-    command = one(visitor.work("fit", roles=ROLES, levels=[["poor"], ["fair", "good"], ["excellent"]]), "command")
-    assert "'--order=poor < fair, good < excellent'" in command
     facts = visitor.send("t.svm", b"\n".join(b"%d 1:%d 2:%d" % (i % 3, i % 3 + i % 2, i % 5) for i in range(40))).json()
     assert facts["columns"] is None
     assert last(visitor.work("fit", roles={})) == {"ended": "done"}
@@ -126,12 +127,10 @@ ODD_WISHES = [
 ]
 
 
-@pytest.mark.slow
-def test_requests_that_no_page_of_ours_makes(visitor):
-    visitor.send("wine.csv", WINE)
+def test_requests_that_no_page_of_ours_makes(with_wine):
     for wishes, sentence in ODD_WISHES:
         for kind in ("fit", "compare"):
-            answer = visitor.post(kind, content=json.dumps(wishes))
+            answer = with_wine.post(kind, content=json.dumps(wishes))
             assert answer.status_code == 400, wishes
             assert sentence in answer.json()["error"]
-    assert visitor.get("state").json()["jobs"] == {}
+    assert with_wine.get("state").json()["jobs"] == {}

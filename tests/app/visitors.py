@@ -1,7 +1,10 @@
 """Somebody who uses the page, without a network: requests go to the application in this process."""
 
 import json
+from pathlib import Path
 
+TABLES = Path(__file__).parents[2] / "src/hullrank/datasets/tables"
+WINE = (TABLES / "wine.csv").read_bytes()
 TOKEN, PORT = "secret-token", 8765
 HERE = f"http://127.0.0.1:{PORT}"
 

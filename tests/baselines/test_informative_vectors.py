@@ -61,6 +61,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.floats(-4, 4), st.floats(0.05, 20), st.integers(0, 3))
 def test_one_observation_matches_the_exact_moments(mean, variance, code):
@@ -317,6 +318,7 @@ def test_sparse_equals_dense():
     np.testing.assert_allclose(sparse.predict_proba(sp.csr_array(X)), dense.predict_proba(X), atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_hyperparameters_are_chosen_on_few_samples_of_many():
     X, y = make_ordinal(2500, 2, random_state=0)

@@ -144,6 +144,7 @@ def test_sparse_equals_dense():
     assert max(np.abs(a - b).max() for a, b in stages) < 1e-9
 
 
+@pytest.mark.slow
 def test_step_functions_outrank_a_line_on_curved_data_and_match_adaboost():
     X, y = load_breast_cancer(return_X_y=True)
     train, test = np.arange(0, 569, 2), np.arange(1, 569, 2)

@@ -302,6 +302,7 @@ def test_doctor_and_methods(run_here):
     assert "hull" in run_here("methods").out
 
 
+@pytest.mark.slow
 def test_demo_fits_four_models_and_draws(run_here, tmp_path, monkeypatch):
     picture = tmp_path / "line.png"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))

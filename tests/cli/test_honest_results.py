@@ -44,6 +44,7 @@ class TestFit:
         assert told["folds"] == pytest.approx(expected)
         assert told["mean"] == pytest.approx(np.mean(expected))
 
+    @pytest.mark.slow
     def test_within_queries_is_in_the_name(self, run_here, csv, tmp_path):
         options = ("-t", "number", "--drop", "grade", "--qid", "query", "-m", "swapped-pairs")
         done = run_here("fit", csv, *options, "-o", tmp_path / "m.hull")

@@ -74,6 +74,7 @@ def test_ranked_rows_are_sorted_through_files(run_here, grades, model, tmp_path,
     assert not list(tmp_path.glob(".hullrank-*"))
 
 
+@pytest.mark.slow
 def test_only_the_best_rows_are_shown(run_here, grades, model):
     folder, whole, _ = grades
     one, parts = (

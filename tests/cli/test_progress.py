@@ -56,7 +56,7 @@ def test_stages_and_the_falling_gap_show_on_a_terminal(many):
 @pytest.mark.slow
 def test_value_and_bound_of_an_exact_search_show_on_a_terminal(tmp_path):
     table(1, n=150).write_csv(tmp_path / "d.csv")
-    options = ("-t", "grade", "--order", ORDER, *WORDS, "--no-cv", "-m", "exact", "--set", "time_limit=3")
+    options = ("-t", "grade", "--order", ORDER, *WORDS, "--no-cv", "-m", "exact", "--set", "time_limit=1")
     shown, _ = on_a_terminal([COMMAND, "fit", tmp_path / "d.csv", *options, "-o", tmp_path / "m.hull"])
     assert re.search(r"value 0\.\d{4}, bound [01]\.\d{4}", shown)
 

@@ -8,18 +8,20 @@ from commands import ORDER, run_inside, table
 
 WATCHED = """
 import sys
-sys.argv = ["hullrank", *{arguments!r}]
 from hullrank.cli import main
-try:
-    main()
-except SystemExit as end:
-    assert not end.code, end.code
 heavy = (
     "pandas", "matplotlib", "numba", "sklearn.metrics", "scipy.stats._stats_py", "scipy.optimize._minimize",
     "scipy.spatial._kdtree",
     "scipy.interpolate._bsplines", "numpy.f2py.f2py2e", "asyncio.events",
 )
-print("LOADED", [name for name in heavy if name in sys.modules])
+for arguments in {commands!r}:
+    sys.argv = ["hullrank", *arguments]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, (arguments, end.code)
+    loaded = [name for name in heavy if name in sys.modules]
+    assert not loaded, (arguments, loaded)
 """
 AFTERWARDS = """
 import scipy.stats
@@ -45,32 +47,24 @@ assert pandas.DataFrame({"a": [1]}).shape == (1, 1)
 """
 
 
+KINDS = [("--probabilities",), ("-m", "prank"), ("-m", "rankboost"), ("-m", "exact", "--set", "time_limit=1")]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["rank", "columns", "methods", "explain"])
-def test_commands_load_what_they_use(fitted, command):
-    arguments = {
-        "rank": ["rank", str(fitted / "model.hull"), str(fitted / "test.csv")],
-        "columns": ["columns", str(fitted / "data.csv")],
-        "methods": ["methods"],
-        "explain": ["explain", str(fitted / "model.hull")],
-    }[command]
-    program = WATCHED.format(arguments=arguments) + (AFTERWARDS if command == "rank" else "")
+def test_commands_load_what_they_use_and_every_kind_of_model_ranks_without_what_only_its_fit_uses(fitted, tmp_path):
+    """One process for all: what one command loads too much is there after it, and is told with its arguments."""
+    data = tmp_path / "data.csv"
+    table(n=60).select("size", "age", "grade").write_csv(data)
+    models = [tmp_path / f"{kind}.hull" for kind in range(len(KINDS))]
+    for model, options in zip(models, KINDS, strict=True):
+        run_inside("fit", data, "-t", "grade", "--order", ORDER, *options, "--no-cv", "-o", model)
+    commands = [
+        ("methods",),
+        ("columns", fitted / "data.csv"),
+        ("explain", fitted / "model.hull"),
+        ("rank", fitted / "model.hull", fitted / "test.csv"),
+        *(("rank", model, data) for model in models),
+    ]
+    program = WATCHED.format(commands=[tuple(map(str, command)) for command in commands]) + AFTERWARDS
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "LOADED []"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    [("--probabilities",), ("-m", "prank"), ("-m", "rankboost"), ("-m", "exact", "--set", "time_limit=1")],
-    ids=lambda options: options[-1] if len(options) < 3 else options[1],
-)
-def test_every_kind_of_model_ranks_without_what_only_its_fit_uses(tmp_path, options):
-    data, model = tmp_path / "data.csv", tmp_path / "model.hull"
-    table(n=60).select("size", "age", "grade").write_csv(data)
-    run_inside("fit", data, "-t", "grade", "--order", ORDER, *options, "--no-cv", "-o", model)
-    script = WATCHED.format(arguments=["rank", str(model), str(data)])
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "LOADED []"

@@ -62,6 +62,7 @@ def test_rows_left_out_take_no_part_in_the_choice():
     assert figure == pytest.approx(model.score(encoder.transform(frame.drop("number")[40:]), y[40:]))
 
 
+@pytest.mark.slow
 def test_compare_tunes_what_can_be_tuned(run_here, csv):
     methods = ("--methods", "hull,nu-margin", "--cv", "2", "--json", "--tune")
     done = run_here("compare", csv, *OPTIONS, *methods)

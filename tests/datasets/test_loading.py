@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cases import slow_after
 from hullrank.datasets import dataset_names, download, load_dataset, loading
 from hullrank.datasets.catalogue import CATALOGUE, Entry, Facts, Source
 from hullrank.exceptions import DatasetError
@@ -247,7 +248,7 @@ def test_unknown_names_are_refused_with_the_known_ones():
 
 
 @pytest.mark.skipif(not os.environ.get(loading.FOLDER), reason=f"{loading.FOLDER} names no folder of data sets")
-@pytest.mark.parametrize("name", [n for n in dataset_names() if n != "movielens_100k"])
+@pytest.mark.parametrize("name", slow_after(9, (n for n in dataset_names() if n != "movielens_100k")))
 def test_the_data_sets_are_what_is_on_record(name):
     bunch = load_dataset(name, download_if_missing=False)
     assert bunch.data.shape == (CATALOGUE[name].facts.rows, CATALOGUE[name].facts.features)

@@ -94,6 +94,7 @@ def test_functionals_on_lattices(name, d):
     law()
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(lattices(3, 6), st.data())
 def test_custom_weights(data, more):

@@ -132,7 +132,7 @@ def test_a_real_ctrl_c_is_heard_soon(parameters):
     script = SEARCH.replace("{parameters}", repr(parameters))
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as search:
         assert search.stdout.readline() == "compiled\n"
-        time.sleep(2)
+        time.sleep(0.7)
         search.send_signal(signal.SIGINT)
         begin = time.perf_counter()
         status, value, bound = search.communicate(timeout=60)[0].split()

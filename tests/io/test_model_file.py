@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import hullrank
+from cases import slow_after
 from hullrank.exceptions import HullrankError, ModelFileError
 from hullrank.io import TableEncoder, load, read_model, replacing, save
 from hullrank.io.model_file import _digest
@@ -64,7 +65,7 @@ def model_bytes(tmp_path_factory):
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_after(9, MODELS))
 def test_the_same_model_comes_back(tmp_path, name):
     model = MODELS[name].fit(X, Y > 0 if name in ("exact", "relaxation") else Y)
     save(model, tmp_path / "m.hull")

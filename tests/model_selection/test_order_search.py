@@ -154,6 +154,7 @@ def test_classes_that_are_alike_stay_incomparable():
     assert search.relations_[0, 3] > 0.99
 
 
+@pytest.mark.slow
 def test_noise_has_no_order():
     decided = 0
     for seed in range(20):

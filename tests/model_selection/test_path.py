@@ -116,6 +116,7 @@ def test_one_standard_error_takes_the_smallest_c_that_is_as_good(grades):
     assert plain.best_params_["C"] < search.best_params_["C"]
 
 
+@pytest.mark.slow
 def test_queries_stay_whole_and_pairs_count_within_them():
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(20), 8)[rng.permutation(160)]

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import slow_after
 from hullrank import (
     ConvexHullRanker,
     FixedMarginClassifier,
@@ -81,7 +82,7 @@ def agree(a, b, tol=1e-6):
 
 @pytest.mark.usefixtures("little_room")
 @pytest.mark.filterwarnings("ignore:the ranking has collapsed")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_after(4, MODELS))
 def test_the_answer_is_that_in_memory(name):
     source = Source(X, y, EVEN)
     model = MODELS[name]().fit(source)

@@ -51,6 +51,7 @@ def negative_log_likelihood(x, scores, codes, weights):
     return -weights @ np.log(np.maximum(np.diff(cumulative)[np.arange(len(scores)), codes], 1e-300))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_likelihood_cannot_be_improved(seed, n_classes):

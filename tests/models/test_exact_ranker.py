@@ -202,7 +202,7 @@ def test_ctrl_c_keeps_the_best_so_far():
     with pytest.warns(ConvergenceWarning, match="max_cells"):
         ExactRanker(max_cells=400).fit(*classes(60, 7))  # Numba, which may lose the signal, compiles here
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore the signal otherwise
-    timer = threading.Timer(1.5, signal.raise_signal, [signal.SIGINT])
+    timer = threading.Timer(0.8, signal.raise_signal, [signal.SIGINT])
     timer.start()
     try:
         with pytest.warns(ConvergenceWarning, match="interrupted"):
@@ -426,6 +426,7 @@ def test_scoring_system_and_its_card():
     assert sum(many.count) == 200
 
 
+@pytest.mark.slow
 def test_scoring_systems_and_statistics_are_saved(tmp_path):
     X, y = classes(40, 2)
     X = np.round(X, 1)

@@ -67,6 +67,7 @@ def test_the_answer_is_that_of_all_rows_in_memory(kind, loss, small_samples):
     assert_allclose(model.score_samples(X), X @ model.coef_)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.sampled_from(KINDS), st.sampled_from(LOSSES), st.lists(st.integers(0, 40), max_size=6), st.integers(0, 99),

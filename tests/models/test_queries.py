@@ -46,7 +46,7 @@ def test_sizes_that_are_none(sizes):
 
 
 @pytest.mark.parametrize(
-    "model", [RankBoost(), SwappedPairsRanker(), SampledPairsRanker(random_state=0), ExactRanker(time_limit=2)]
+    "model", [RankBoost(), SwappedPairsRanker(), SampledPairsRanker(random_state=0), ExactRanker(time_limit=0.3)]
 )
 @pytest.mark.filterwarnings("ignore:.*before a proof")
 def test_scores_within_queries(searches, model):

@@ -164,6 +164,7 @@ def _no_warning():
     return nullcontext()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_many_rows_and_sparse_rows(loss):
     X, y, signs = graded(5, m=20_000, n=8)

@@ -16,6 +16,7 @@ def raised(exponentials, dtype, values):
     return block[0]
 
 
+@pytest.mark.slow
 @KINDS
 @given(exponents=st.lists(st.floats(-1.0, 0.0), min_size=1, max_size=40))
 @settings(deadline=None, max_examples=200)

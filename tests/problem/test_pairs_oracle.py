@@ -51,6 +51,7 @@ def close(actual, expected, scale=1.0):
     np.testing.assert_allclose(actual, expected, rtol=1e-10, atol=1e-12 * scale)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(graded_samples(), st.booleans())
 def test_all_sums_equal_brute_force(samples, equal_queries):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import slow_after
 from hullrank import (
     ConvexHullRanker,
     FixedMarginClassifier,
@@ -59,7 +60,7 @@ def samples(seed, noise=1.0):
 
 @settings(max_examples=3, deadline=None)
 @given(st.integers(0, 1000))
-@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("model", slow_after(10, MODELS), ids=str)
 def test_it_is_what_the_certificate_states(model, seed):
     X, y, weights = samples(seed)
     more = {} if isinstance(model, SampledPairsRanker) else {"sample_weight": weights}

@@ -122,6 +122,7 @@ def test_a_weight_is_a_repetition(loss):
     assert np.linalg.norm(weighted.coef_ - repeated.coef_) <= apart < 0.01 * np.linalg.norm(weighted.coef_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["l2", "l1"])
 def test_nothing_dense_is_made(penalty):
     """The sums of 38 groups of rows in 100,000 columns would take 30 MB."""

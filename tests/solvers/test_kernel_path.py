@@ -4,6 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from cases import slow_after
 from hullrank import ConvexHullRanker, FixedMarginClassifier
 from hullrank.problem.kernels import kernel_matrix
 from hullrank.problem.statement import Point
@@ -32,7 +33,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize("given", ["plain", "weighted", "grouped"])
-@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("model", slow_after(3, MODELS), ids=str)
 def test_a_path_ends_at_the_optimum(model, given):
     X, y, weights, groups = rows()
     model.set_params(kernel="rbf", gamma=0.3)

@@ -122,6 +122,7 @@ def test_order_of_thresholds_binds():
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.integers(1, 3), min_size=24, max_size=24),
@@ -139,6 +140,7 @@ def test_weights_are_repetitions_also_among_duplicates(counts, name):
     np.testing.assert_allclose(answers[0].scores, answers[1].scores[twice], atol=2e-4)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.1, 100.0))
 def test_row_order_does_not_matter(seed, C):

@@ -28,6 +28,7 @@ def least_thresholds(problem, layout, s, guess, violation=1e-3):
     return best_primal(problem, layout, s, SQUARE, np.asarray(guess, dtype=np.float64), violation).thresholds
 
 
+@pytest.mark.slow
 @given(
     scores=st.lists(st.integers(-8, 8), min_size=9, max_size=9),
     weights=st.lists(st.integers(1, 3), min_size=9, max_size=9),

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from cases import slow_after
 from hullrank.problem.intervals import fixed_margin_problem, hull_problem
 from hullrank.problem.layout import lay_out
 from hullrank.solvers.threshold_centres import centred_thresholds
@@ -36,7 +37,7 @@ def lattice_ends(problem, layout, scores):
     return [linprog(sign * side, rows, limits, bounds=bounds).x[:q] for sign in (1.0, -1.0)]
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", slow_after(1, PROBLEMS))
 @given(st.integers(0, 10**6))
 @settings(max_examples=25)
 def test_they_are_the_mean_of_the_least_and_the_greatest_optimal_thresholds(name, seed):
