@@ -9,11 +9,13 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba.core import options, types
 from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 
+place: Any = np.uint64  # of an index that never counts from the end, without a test for which loops run on vectors
 Function = TypeVar("Function", bound=Callable[..., Any])
 # Options of loops that allocate nothing. Numba then does not count references to their arrays; the ablation of
 # benchmarks/bench_kernel.py measures what this saves. The option is private: a Numba without it counts, and is right.

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+from hullrank.problem.certificate import Status
 from hullrank.problem.intervals import fixed_margin_problem, hull_problem, nu_margin_problem
 from hullrank.problem.layout import lay_out
 from hullrank.problem.rows import ArrayRows
+from hullrank.solvers import _newton_equations
 from hullrank.solvers._linear_system import SingularSystemError
 from hullrank.solvers._newton_equations import FewColumns, ManyColumns, newton_equations
-from hullrank.solvers.interior_point import Settled
+from hullrank.solvers.interior_point import Settled, interior_point
 
 CHAIN = [(0, 1), (1, 2)]
 PROBLEMS = {
@@ -68,3 +70,17 @@ def test_rows_that_are_views_or_wide_are_left_to_many_columns():
     assert isinstance(newton_equations(problem, view, layout, settled), ManyColumns)
     wide = ArrayRows(np.asfortranarray(np.ones((30, 40))))
     assert isinstance(newton_equations(problem, wide, layout, Settled(np.zeros(40), np.zeros(2))), ManyColumns)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_predictor_and_corrector_in_one_pass_take_the_same_steps(name, monkeypatch):
+    """An interior-point solve of few columns, and the same one with the passes called one by one."""
+    problem = PROBLEMS[name]
+    rows, layout, *_ = drawn(problem)
+    passed = interior_point(problem, rows, layout, tol=1e-8)
+    monkeypatch.setattr(_newton_equations, "FEW_COLUMNS", 0)
+    called = interior_point(problem, rows, layout, tol=1e-8)
+    assert passed.status is called.status is Status.CONVERGED
+    assert passed.iterations == called.iterations
+    np.testing.assert_allclose(passed.w, called.w, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(passed.theta, called.theta, rtol=1e-6, atol=1e-6)

@@ -224,15 +224,15 @@ def test_interrupting_a_hard_margin_says_whether_its_point_is_feasible(iteration
 
     samples = make_samples(60)
     gram = Gram(samples.X, "rbf", 2.0)
-    factor, left = _State.factor, [iterations]
+    choose_step, left = _State.choose_step, [iterations]
 
     def interrupted(self):
         left[0] -= 1
         if left[0] < 0:
             raise KeyboardInterrupt
-        factor(self)
+        return choose_step(self)
 
-    monkeypatch.setattr(_State, "factor", interrupted)
+    monkeypatch.setattr(_State, "choose_step", interrupted)
     solution = kernel_solved(PROBLEMS["hard"], samples, gram, tol=1e-12)
     certificate = solution.certificate
     assert certificate.status is Status.INTERRUPTED

@@ -37,9 +37,21 @@ def best_cuts(
     predicted label, and what is left of 1 is returned (kappa). Both are sums over samples, so that their ratio is
     minimised by a few minimisations of cost - ratio * chance with the ratio found so far (Dinkelbach 1967), each exact.
     """
+    return best_cuts_between(*weights_by_level(scores, codes, weights, len(costs)), costs, relative=relative)
+
+
+def weights_by_level(
+    scores: Floats, codes: NDArray[np.intp], weights: Floats, n_classes: int
+) -> tuple[Floats, NDArray[Any]]:
+    """The ascending levels of the scores, and the weight of every class there, (level, class)."""
     levels, place = np.unique(scores, return_inverse=True)
-    table = np.bincount(place * len(costs) + codes, weights, len(levels) * len(costs))
-    return best_cuts_between(levels, table.reshape(len(levels), -1), costs, relative=relative)
+    table = np.bincount(place * n_classes + codes, weights, len(levels) * n_classes)
+    return levels, table.reshape(len(levels), -1)
+
+
+def cheapest_cuts(levels: NDArray[Any], table: NDArray[Any], costs: Floats) -> Floats:
+    """Ascending cuts of least cost between levels of the score."""
+    return _between(levels, _cheapest(table / table.sum() @ costs))
 
 
 def best_cuts_between(

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Direction = tuple[Floats, Floats] | None  # weights and thresholds
 FRACTION: list[Any] = [Interval(Real, 0, 1, closed="both"), None]
 _LINEAR, _CURVED = 0.1, 0.7  # of the workable range, where no fraction is given (docs/defaults.md)
-_ROUGH = 1e-3  # of the workable range, by which its lower end may be set too high
+_ROUGH = 0.02  # of the workable range, by which its lower end may be set too high
 _NEARBY = 0.15  # of it, up to which the optimum lies near the direction in which a ranking begins
 _ENDS = 0.01  # of the workable range: the ends themselves have no ranking, or no unique one
 

@@ -1,7 +1,6 @@
 """Ordinal classification whose margins a linear term drives: nu margin, sum of margins (Shashua and Levin 2002)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -177,7 +176,7 @@ class NuMarginClassifier(DrivenMarginClassifier):
     def _driven(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
         """The problem at an nu that is feasible."""
         nu, direction = self._chosen_nu(unit, samples, space)
-        return replace(unit, linear=nu * unit.linear, cost=1 / row_weight(unit, samples), direction=direction)
+        return unit.with_terms(linear=nu * unit.linear, cost=1 / row_weight(unit, samples), direction=direction)
 
     def _chosen_nu(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, Direction]:
         self._check_fraction("nu")
@@ -361,7 +360,7 @@ class SumOfMarginsClassifier(DrivenMarginClassifier):
     def _driven(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
         """The problem at a C that is feasible."""
         C, direction = self._chosen_C(unit, samples, space)
-        return replace(unit, cost=C, direction=direction)
+        return unit.with_terms(cost=C, direction=direction)
 
     def _chosen_C(self, unit: IntervalProblem, samples: Samples, space: KernelSpace | None) -> tuple[float, Direction]:
         self._check_fraction("C")

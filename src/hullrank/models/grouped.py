@@ -54,7 +54,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
             return self._fit_blocks(ReadBlocks(X), X, began)
         more = {} if groups is None else {"groups": groups}  # subclasses may state problems without groups
         statement = self.state(X, y, sample_weight=sample_weight, **more)
-        warn_of_scales(self, statement.samples.X)
+        warn_of_scales(self, statement.samples.X, statement.moments)
         self._learn(statement, began, self._warm_start_for(statement))
         return self
 

@@ -1,5 +1,7 @@
 """Convex-hull ranking (Fung, Rosales and Krishnapuram 2005) on any acyclic order between classes."""
 
+from itertools import pairwise
+from math import ceil, isfinite
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.models._constraints import CLASS_CONSTRAINTS, CLASS_WEIGHT, PRICE, HardMargin
-from hullrank.models._cuts import best_cuts, best_cuts_between, metric_costs
+from hullrank.models._cuts import cheapest_cuts, metric_costs, weights_by_level
 from hullrank.models._price import SlackPriceMixin
 from hullrank.models.base import RankerMixin
 from hullrank.models.grouped import GroupedIntervalEstimator
@@ -22,6 +24,7 @@ from hullrank.problem.intervals import IntervalProblem, hull_problem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.statement import Solution
 
+_SHARES = (0.05, 0.5, 0.95)  # of a class's weight, at which its scores are remembered
 _MANY = 10_000  # samples from which scores are counted in steps for the thresholds
 _STEPS = 4096
 _FAR = 8.0  # standard deviations of the scores that the steps reach to either side
@@ -323,10 +326,10 @@ def _cheapest_thresholds(scores: NDArray[np.float64], samples: Samples) -> NDArr
         place = np.clip((scores - begin) / step, 0, _STEPS - 1).astype(np.intp)
         table = np.bincount(place * K + samples.codes, samples.weights, _STEPS * K).reshape(_STEPS, K)
         held = np.flatnonzero(table.any(axis=1))
-        cuts, _ = best_cuts_between(begin + (held + 0.5) * step, table[held], costs, relative=False)
+        levels, table = begin + (held + 0.5) * step, table[held]
     else:
-        cuts, _ = best_cuts(scores, samples.codes, samples.weights, costs, relative=False)
-    return np.clip(cuts, low - 1.0, high + 1.0)
+        levels, table = weights_by_level(scores, samples.codes, samples.weights, K)
+    return np.clip(cheapest_cuts(levels, table, costs), low - 1.0, high + 1.0)
 
 
 def _anchors(intervals: NDArray[np.float64], samples: Samples, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -335,21 +338,20 @@ def _anchors(intervals: NDArray[np.float64], samples: Samples, scores: NDArray[n
     Quantiles of large classes are those of every k-th sample.
     """
     anchors = np.empty((len(intervals), 3))
-    for c, (start, stop) in enumerate(zip(samples.starts[:-1], samples.starts[1:], strict=True)):
+    even, starts = samples.weights.min() == samples.weights.max(), samples.starts.tolist()
+    for c, (start, stop) in enumerate(pairwise(starts)):
         members = samples.rows[start : stop : 1 + (stop - start) // _MANY]
-        low, middle, high = _quantiles(scores[members], samples.weights[members], np.array([0.05, 0.5, 0.95]))
+        low, middle, high = _quantiles(scores[members], None if even else samples.weights[members])
         lower, upper = intervals[c]
-        anchors[c] = (lower if np.isfinite(lower) else low, upper if np.isfinite(upper) else high, middle)
+        anchors[c] = (lower if isfinite(lower) else low, upper if isfinite(upper) else high, middle)
     return anchors
 
 
-def _quantiles(
-    values: NDArray[np.float64], weights: NDArray[np.float64], shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The smallest values with at least the given shares of the weight at or below them."""
-    if weights.min() == weights.max():
-        places = np.ceil(shares * len(values) * (1 - 1e-12)).astype(np.intp) - 1
+def _quantiles(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """The smallest values with at least 5, 50 and 95% of the weight at or below them; None for equal weights."""
+    if weights is None:
+        places = [ceil(share * len(values) * (1 - 1e-12)) - 1 for share in _SHARES]
         return np.partition(values, places)[places]
     order = np.argsort(values)
     reached = np.cumsum(weights[order])
-    return values[order[np.searchsorted(reached, shares * reached[-1] * (1 - 1e-12))]]
+    return values[order[np.searchsorted(reached, np.array(_SHARES) * reached[-1] * (1 - 1e-12))]]

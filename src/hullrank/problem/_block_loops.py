@@ -3,7 +3,7 @@
 from math import exp, log, sqrt
 from typing import Any
 
-from hullrank._jit import njit
+from hullrank._jit import njit, place
 
 Array = Any
 STEEP = 600.0  # violations up to which exp(v), and products of some of them, are finite numbers
@@ -41,17 +41,17 @@ def survey_rows(
     for i in range(len(codes)):
         c = cost * weights[i]
         pull, bend = 0.0, 0.0
-        low = first[codes[i]]
+        low, end = place(first[place(codes[i])]), place(first[place(codes[i] + 1)])
         window, measured = width, smoothed or len(X) == 0
-        for b in range(low, first[codes[i] + 1]):
-            g, h = bundles[b, 0], bundles[b, 1]
+        for b in range(low, end):
+            g, h = place(bundles[b, 0]), bundles[b, 1]
             v = groups[1, g] - groups[0, g] * s[i]
             side, tied = 1.0, False
             if h >= 0:
                 other = groups[1, h] - groups[0, h] * s[i]
                 tied = -width < v - other < width
                 if other > v:
-                    v, g, side = other, h, -1.0
+                    v, g, side = other, place(h), -1.0
             alpha, d = 0.0, 0.0
             if charge == 3:
                 if len(growth):

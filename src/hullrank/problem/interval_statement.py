@@ -14,11 +14,12 @@ from hullrank.problem.block_rows import Block, HeldBlocks
 from hullrank.problem.block_statement import BlockEvidence, BlockStatement
 from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, charge_and_rise, total_charge
 from hullrank.problem.charges import Charge
+from hullrank.problem.column_moments import ColumnMoments
 from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, centred_rows, columns_of
+from hullrank.problem.rows import ArrayRows, columns_of, sorted_rows
 from hullrank.problem.sampling import draw
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point, Size
@@ -99,8 +100,14 @@ class IntervalStatement:
     @cached_property
     def view(self) -> ArrayRows:
         """The features, class by class, centred (if dense) and scaled to rms|x| = 1."""
-        samples = self.features
-        return centred_rows(samples.X, samples.rows, samples.weights[samples.rows])
+        return sorted_rows(self.features)
+
+    @property
+    def moments(self) -> ColumnMoments | None:
+        """Mean and standard deviation of the columns of X, weighted; None where X is sparse or behind a kernel."""
+        if self.space is not None or self.view.mean is None or self.view.deviation is None:
+            return None
+        return ColumnMoments(self.view.mean, self.view.deviation)
 
     @cached_property
     def _rows(self) -> ArrayRows:

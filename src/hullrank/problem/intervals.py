@@ -114,6 +114,15 @@ class IntervalProblem:
         """All offsets and gaps are 0 and a linear term drives the solution (nu and sum of margins)."""
         return bool(self.linear.any()) and not (self.offset.any() or self.gap.any())
 
+    def with_terms(self, **terms: Any) -> "IntervalProblem":
+        """The same rows and order constraints with another linear term, cost, penalty or direction.
+
+        The incidence, which follows from rows and order constraints alone, is found once for all of them.
+        """
+        other = replace(self, **terms)
+        vars(other)["incidence"] = self.incidence
+        return other
+
     def shifts(self, theta: Floats) -> Floats:
         """What every group's rows subtract from sign * s, the linear part: sign * theta + rho."""
         rho = theta[-1] if self.has_rho else 0.0

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.data import RowView, pieces
+from hullrank.data import RowView, Samples, pieces
 from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
@@ -88,7 +88,8 @@ class ArrayRows:
     """Rows in memory, a view of X: row i is (X[pick[i]] - mean) / scale; ``pick`` None means all rows as they stand.
 
     Sparse rows are never centred (thresholds absorb the mean); ``mean`` is then None. ``spread`` is rms|x| of the rows
-    of X that were measured, by which they are scaled unless it is 0.
+    of X that were measured, by which they are scaled unless it is 0, and ``deviation`` that of every column of dense
+    ones.
     """
 
     X: Any
@@ -96,6 +97,7 @@ class ArrayRows:
     mean: Floats | None = None
     scale: float = 1.0
     spread: float = 1.0
+    deviation: Floats | None = None
 
     @property
     def n_features(self) -> int:
@@ -190,6 +192,11 @@ class ArrayRows:
     def group_sums(self, layout: RowLayout) -> "GroupSums":
         """The map from row values to (G, n): for each group the sum of values_r times the sample of row r."""
         return GroupSums(self, layout)
+
+    @cached_property
+    def copied(self) -> "ArrayRows":
+        """The same rows, copied into their order."""
+        return self if self.pick is None else self.take(np.arange(self.n_rows))
 
     def take(self, positions: NDArray[np.integer], *, by_column: bool = True) -> "ArrayRows":
         """The rows at the given positions, copied; stored by column, weighing them runs along memory."""
@@ -345,15 +352,31 @@ def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRow
         square = float(square_lengths(X.data, X.indptr)[pick] @ weights) / weights.sum()
         spread = max(square, 0.0) ** 0.5
         return ArrayRows(X, pick, None, spread or 1.0, spread)
-    Y, weights = X[pick[::step]], weights[::step]
-    total = weights.sum()
-    mean = weights @ Y / total
-    Y -= mean
-    np.multiply(Y, Y, out=Y)
-    spread = (float((weights @ Y).sum()) / total) ** 0.5
+    if step == 1 and len(pick) == len(X) and isinstance(X, np.ndarray):  # sums do not depend on the order of the rows
+        some, measured = X, np.empty(len(pick))
+        measured[pick] = weights
+    else:
+        some, measured = X[pick[::step]], weights[::step]
+    total = measured.sum()
+    mean = measured @ some / total
+    squares = np.zeros(X.shape[1])
+    for part in pieces(*some.shape):
+        apart = some[part] - mean
+        np.multiply(apart, apart, out=apart)
+        squares += measured[part] @ apart
+    spread = (float(squares.sum()) / total) ** 0.5
     if spread <= 8 * np.finfo(np.float64).eps * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
         spread = 0.0
-    return ArrayRows(X, pick, mean, spread or 1.0, spread)
+    return ArrayRows(X, pick, mean, spread or 1.0, spread, np.sqrt(squares / total))
+
+
+def sorted_rows(samples: Samples) -> ArrayRows:
+    """The samples class by class, centred (if dense) and scaled to rms|x| = 1; they are measured once."""
+    known = vars(samples)
+    if "sorted_rows" not in known:
+        known["sorted_rows"] = centred_rows(samples.X, samples.rows, samples.weights[samples.rows])
+    rows: ArrayRows = known["sorted_rows"]
+    return rows
 
 
 def square_lengths(values: Floats, starts: NDArray[np.integer]) -> Floats:

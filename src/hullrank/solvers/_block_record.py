@@ -39,12 +39,12 @@ class Record:
             t = self.units.back * iterate.order_multipliers
             new = BlockEvidence(t, found, settled_dual(problem, found), found.point)
         grade = self._graded(new)
-        if self.is_empty or grade.dual > self.bound:
+        if self.is_empty or grade.dual >= self.bound:
             self.grade, self.evidence, self.bound = grade, new, grade.dual
         else:
             self.grade = self._graded(self.evidence)
         self.is_empty = False
-        if problem.homogeneous:
+        if problem.homogeneous and self.bound > -np.inf:
             self._try_zero()
         return worse
 

@@ -30,7 +30,7 @@ class Units:
         problem = statement.problem
         self.mean, self.f = statement.mean, statement.spread or 1.0
         self.ball = problem.penalty is Penalty.BALL
-        self.problem = replace(problem, penalty=Penalty.L2) if self.ball else problem
+        self.problem = problem.with_terms(penalty=Penalty.L2) if self.ball else problem
         self.price = 1.0 if problem.homogeneous else (self.f if problem.l1 else self.f**2)
         self.back = 1 / self.price
 

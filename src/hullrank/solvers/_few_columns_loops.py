@@ -3,7 +3,8 @@
 from math import sqrt
 from typing import Any
 
-from hullrank._jit import njit
+from hullrank._jit import njit, place
+from hullrank.solvers._loops import right_side, row_steps
 
 Array = Any
 _ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums may be taken in any order, so that they run on vectors
@@ -35,7 +36,7 @@ def factor(
         M[t, u] += pair_weight[pairs[i, 0]]
     for j in range(n):
         for g in range(len(slices)):
-            row, length, first = slices[g, 0], slices[g, 1], slices[g, 2]
+            row, length, first = place(slices[g, 0]), place(slices[g, 1]), place(slices[g, 2])
             total = 0.0
             for i in range(length):
                 total += cross[row + i] * columns[j, first + i]
@@ -114,3 +115,65 @@ def direction(
         for t in range(q):
             total += N[g, t] * x[t]
         shift[g] = total
+
+
+@njit(error_model="numpy", fastmath=_ANY_ORDER)
+def residuals(
+    columns: Array, N: Array, per_sample: Array, per_group: Array, gamma: Array, w: Array, theta: Array,
+    linear_w: Array, linear_theta: Array, n_groups: int, rw: Array, rtheta: Array,
+) -> Any:  # fmt: skip
+    """rw = X' per_sample[1] - gamma - linear_w and rtheta = -N' per_group[1] - linear_theta.
+
+    Returns linear_w.w + linear_theta.theta, and the sum of per_group[1] over the groups.
+    """
+    linear, sent = 0.0, 0.0
+    for j in range(len(columns)):
+        total = -gamma[j] - linear_w[j]
+        for k in range(columns.shape[1]):
+            total += columns[j, k] * per_sample[1, k]
+        rw[j] = total
+        linear += linear_w[j] * w[j]
+    for t in range(N.shape[1]):
+        total = -linear_theta[t]
+        for g in range(len(N)):
+            total -= N[g, t] * per_group[1, g]
+        rtheta[t] = total
+        linear += linear_theta[t] * theta[t]
+    for g in range(n_groups):
+        sent += per_group[1, g]
+    return linear, sent
+
+
+@njit(error_model="numpy")
+def predict_and_correct(
+    columns: Array, slices: Array, N: Array, sign: Array, pairs: Array, curvature: Array, base: Array, weighted: Array,
+    M: Array, scale: Array, rw: Array, rtheta: Array, x: Array, ds: Array, shift: Array, per_sample: Array,
+    cross: Array, per_group: Array, per_bundle: Array, complementarity: float, mu: float, table: Array, groups: Array,
+    cost: Array, s: Array, point: Array, slack: Array, ratio: Array, bend: Array, rest: Array, rest_xi: Array,
+    move: Array, dxi: Array,
+) -> float:  # fmt: skip
+    """Factor, and replace the predictor by its corrector, as the interior-point method does for many columns.
+
+    Returns 1 / (longest step), or -1 where the matrix is not positive definite.
+    """
+    if not factor(
+        columns, slices, per_sample, cross, N, sign, per_group[0], pairs, per_bundle, curvature, base, weighted, M,
+        scale,
+    ):  # fmt: skip
+        return -1.0
+    direction(columns, M, scale, N, rw, rtheta, per_sample, per_group, x, ds, shift)
+    worst, first_order, second_order = row_steps(
+        table, groups, shift, cost, s, ds, point, slack, ratio, bend, rest, rest_xi, move, dxi, False
+    )
+    step = min(1.0, 1 / worst)
+    left = complementarity + step * first_order + step * step * second_order
+    share = min(1.0, max(0.0, left) / complementarity) if complementarity > 0 else 0.0
+    right_side(
+        table, groups, cost, s, point, slack, ratio, bend, mu * share**4, 1.0, move, dxi, rest, rest_xi, per_sample,
+        per_group,
+    )  # fmt: skip
+    direction(columns, M, scale, N, rw, rtheta, per_sample, per_group, x, ds, shift)
+    worst, _, _ = row_steps(
+        table, groups, shift, cost, s, ds, point, slack, ratio, bend, rest, rest_xi, move, dxi, False
+    )
+    return worst

@@ -13,7 +13,7 @@ a / z per row and ``bend`` = (kappa, 1 / (1 + kappa sum of ratios)) per slack ma
 
 from typing import Any
 
-from hullrank._jit import njit
+from hullrank._jit import njit, place
 
 Array = Any
 
@@ -28,7 +28,7 @@ def _apply_d(d1: float, d2: float, kappa: float, c: float, e1: float, e2: float)
 
 @njit()
 def advance(
-    table: Array, groups: Array, cost: Array, s: Array, point: Array, slack: Array, step: float,
+    table: Array, groups: Array, cost: Array, s: Array, ds: Array, point: Array, slack: Array, step: float,
     move: Array, dxi: Array, ratio: Array, bend: Array, rest: Array, rest_xi: Array, per_sample: Array,
     cross: Array, per_group: Array, per_bundle: Array,
 ) -> Any:  # fmt: skip
@@ -39,14 +39,16 @@ def advance(
     right sides rest, rest_xi and y are those of ``right_side`` at mu = 0 without its second order.
     Returns complementarity, total charge, largest row residual.
     """
+    for k in range(len(s)):
+        s[k] += step * ds[k]
     per_sample[:] = 0.0
     per_group[:] = 0.0
     complementarity = 0.0
     total = 0.0
     worst = 0.0
     for b in range(len(table)):
-        start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
-        row, partner, first, charge = table[b, 4], table[b, 5], table[b, 6], table[b, 7]
+        start, length, g, h = place(table[b, 0]), place(table[b, 1]), place(table[b, 2]), table[b, 3]
+        row, partner, first, charge = place(table[b, 4]), place(table[b, 5]), place(table[b, 6]), table[b, 7]
         sign, o = groups[0, g], groups[1, g]
         sum_d, sum_a, sum_y, sum_d2, sum_a2, sum_y2, sum_cross = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(length):
@@ -133,8 +135,8 @@ def right_side(
     per_sample[2] = 0.0
     per_group[2] = 0.0
     for b in range(len(table)):
-        start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
-        row, partner, first, charge = table[b, 4], table[b, 5], table[b, 6], table[b, 7]
+        start, length, g, h = place(table[b, 0]), place(table[b, 1]), place(table[b, 2]), table[b, 3]
+        row, partner, first, charge = place(table[b, 4]), place(table[b, 5]), place(table[b, 6]), table[b, 7]
         sum_y, sum_y2 = 0.0, 0.0
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
@@ -177,8 +179,8 @@ def row_steps(
     first_order = 0.0
     second_order = 0.0
     for b in range(len(table)):
-        start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
-        row, partner, first, charge = table[b, 4], table[b, 5], table[b, 6], table[b, 7]
+        start, length, g, h = place(table[b, 0]), place(table[b, 1]), place(table[b, 2]), table[b, 3]
+        row, partner, first, charge = place(table[b, 4]), place(table[b, 5]), place(table[b, 6]), table[b, 7]
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
             c, v, xi = cost[q], slack[0, q], slack[1, q]

@@ -16,6 +16,7 @@ from hullrank.problem.rows import Rows
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, WholeSystem, newton_system
 
 Floats = NDArray[np.float64]
+NOT_DEFINITE = "the Newton matrix is not positive definite"
 FEW_COLUMNS = 32  # columns and thresholds up to which loops are faster than BLAS
 
 
@@ -55,6 +56,15 @@ class ManyColumns:
             diagonal=sum((op.diagonal() for op in operators), curvature),
         )
 
+    def residuals(
+        self, per_sample: Floats, per_group: Floats, gamma: Floats, w: Floats, theta: Floats, linear_theta: Floats
+    ) -> tuple[Floats, Floats, float, float]:
+        """What is left of the dual equations of w and of (theta, rho), the linear terms, the sum of all multipliers."""
+        linear_w, totals = self.settled.linear_w, per_group[1]
+        rw = self.rows.adjoint(per_sample[1, : self.rows.n_rows]) - gamma - linear_w
+        rtheta = -(self.problem.incidence.T @ totals) - linear_theta
+        return rw, rtheta, float(linear_w @ w + linear_theta @ theta), float(totals[: self.problem.n_groups].sum())
+
     def solve(self, rw: Floats, rtheta: Floats) -> tuple[Floats, Floats]:
         """The step (dw, (dtheta, drho)) for given right sides."""
         step: tuple[Floats, Floats] = self.system.solve(rw, rtheta)
@@ -80,7 +90,7 @@ class FewColumns(WholeSystem):
         from hullrank.solvers import _few_columns_loops
 
         super().__init__(problem)
-        self.loops, self.columns = _few_columns_loops, columns
+        self.loops, self.columns, self.settled = _few_columns_loops, columns, settled
         n, q, table = len(columns), len(problem.linear), layout.table
         self.slices = np.zeros((problem.n_groups, 3), dtype=np.int64)
         self.slices[:, 0], self.slices[:, 1] = layout.group_starts[:-1], np.diff(layout.group_starts)
@@ -97,13 +107,42 @@ class FewColumns(WholeSystem):
             self.base[q:, :q] = -(problem.sign[:, None] * settled.group_rows).T @ E
             self.base[q:, q:] = settled.H
 
+    def residuals(
+        self, per_sample: Floats, per_group: Floats, gamma: Floats, w: Floats, theta: Floats, linear_theta: Floats
+    ) -> tuple[Floats, Floats, float, float]:
+        """What is left of the dual equations of w and of (theta, rho), the linear terms, the sum of all multipliers."""
+        rw, rtheta = np.empty(len(w)), np.empty(len(theta))
+        linear, sent = self.loops.residuals(
+            self.columns, self.N, per_sample, per_group, gamma, w, theta, self.settled.linear_w, linear_theta,
+            self.problem.n_groups, rw, rtheta,
+        )  # fmt: skip
+        return rw, rtheta, linear, sent
+
+    def predict_and_correct(
+        self, rw: Floats, rtheta: Floats, ds: Floats, curvature: Floats, rows: Any,
+        per_sample: Floats, cross: Floats, per_group: Floats, per_bundle: Floats, complementarity: float, mu: float,
+    ) -> tuple[Floats, Floats, float]:  # fmt: skip
+        """Factor and solve for the corrected direction in one pass: (dw, (dtheta, drho)) and 1 / (longest step).
+
+        ``rows`` are the arrays of the rows, as ``_loops.row_steps`` takes them.
+        """
+        x, q = np.empty(len(self.scale)), len(rtheta)
+        worst = self.loops.predict_and_correct(
+            self.columns, self.slices, self.N, self.problem.sign, self.shared, curvature, self.base, self.weighted,
+            self.chol, self.scale, rw, rtheta, x, ds, self.shift, per_sample, cross, per_group, per_bundle,
+            complementarity, mu, *rows,
+        )  # fmt: skip
+        if worst < 0:
+            raise SingularSystemError(NOT_DEFINITE)
+        return x[q:], x[:q], worst
+
     def factor(self, per_sample: Floats, cross: Floats, weight: Floats, pair_weight: Floats, curvature: Floats) -> None:  # type: ignore[override]
         """Factor the Newton matrix for weights of the rows, and ``curvature`` of the penalty."""
         if not self.loops.factor(
             self.columns, self.slices, per_sample, cross, self.N, self.problem.sign, weight, self.shared, pair_weight,
             curvature, self.base, self.weighted, self.chol, self.scale,
         ):  # fmt: skip
-            raise SingularSystemError("the Newton matrix is not positive definite")
+            raise SingularSystemError(NOT_DEFINITE)
 
     def direction(
         self, rw: Floats, rtheta: Floats, per_sample: Floats, per_group: Floats, ds: Floats

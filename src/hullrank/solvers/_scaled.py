@@ -81,7 +81,7 @@ class ScaledProblem:
 
     def copied(self) -> "ScaledProblem":
         """The same on a copy of the rows, in class order."""
-        return self if self.rows.pick is None else replace(self, rows=self.rows.take(np.arange(self.n_samples)))
+        return self if self.rows.pick is None else replace(self, rows=self.rows.copied)
 
     def sampled(self, size: int, rng: np.random.Generator) -> "ScaledProblem":
         """The same on about ``size`` rows, evenly from every class and at least 20 of each, their prices raised."""
@@ -182,7 +182,7 @@ def scale_problem(statement: IntervalStatement | BlockStatement, verbose: int = 
     problem, view, layout = statement.problem, statement.view, statement.layout
     rows = view.take(np.arange(view.n_rows)) if view.is_far_off else view
     f = view.scale
-    twin = replace(problem, penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
+    twin = problem.with_terms(penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
     price = 1.0 if problem.homogeneous else (f if problem.l1 else f * f)
     prices = statement.samples.weights[statement.samples.rows] * price
     scaled = replace(layout, cost=layout.cost * price) if price != 1.0 else layout

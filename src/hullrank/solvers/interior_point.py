@@ -21,7 +21,7 @@ from hullrank.problem.layout import GROUP, ROW, SLACK, START, RowLayout
 from hullrank.problem.rows import Rows
 from hullrank.solvers._central_path import central_point, hard_rows
 from hullrank.solvers._linear_system import SingularSystemError
-from hullrank.solvers._newton_equations import newton_equations
+from hullrank.solvers._newton_equations import FewColumns, newton_equations
 
 Floats = NDArray[np.float64]
 # The complementarity at which nu and sum-of-margins problems start, in units of rms|x| = 1: a linear term of about 1
@@ -98,7 +98,6 @@ def interior_point(
             if iteration == max_iter or (iteration > 5 and step < 1e-10):
                 status = Status.MAX_ITER if iteration == max_iter else Status.STALLED
                 break
-            state.factor()
             step = state.choose_step()
     except SingularSystemError:
         status = Status.STALLED
@@ -141,13 +140,16 @@ class _State:
         self.ratio, self.bend = np.empty(R), np.empty((2, S))
         self.rest, self.rest_xi, self.cross = np.empty(R), np.empty(S), np.empty(R)
         self.per_sample, self.per_group = np.zeros((3, self.m + E)), np.empty((3, problem.n_groups + E))
-        self.signed, self.totals = self.per_sample[1, : self.m], self.per_group[1]
         self.per_bundle = np.zeros(len(self.table))
         self.s, self.ds = np.zeros(self.m + E), np.zeros(self.m + E)
         self.groups = np.ones((2, problem.n_groups + E))
         self.groups[0, : problem.n_groups] = problem.sign
         self.offset = np.concatenate([problem.offset, problem.gap])
         self.curvature = np.ones(n)
+        self._row_arrays = (
+            self.table, self.groups, self.cost, self.s, self.multipliers, self.slack, self.ratio, self.bend,
+            self.rest, self.rest_xi, self.move, self.dxi,
+        )  # fmt: skip
         self.noisy, self.dual_residual, self.iteration = False, np.inf, -1
         self._start(start, mu)
 
@@ -205,31 +207,29 @@ class _State:
         """Take the step in the rows, weigh them, and compute the residuals of the optimality conditions."""
         problem, settled = self.problem, self.settled
         self.iteration += 1
-        self.s += step * self.ds
         if problem.l1:  # w is the difference of two positive parts, from which accumulated scores would drift away
-            self.s[: self.m] = self.rows.scores(self.w)
+            self.s[: self.m], self.ds[: self.m] = self.rows.scores(self.w), 0.0
         np.add(self.offset, self.N @ self.theta, out=self.groups[1])
         complementarity, lost, self.row_residual = self.loops.advance(
-            self.table, self.groups, self.cost, self.s, self.multipliers, self.slack, step, self.move, self.dxi,
-            self.ratio, self.bend, self.rest, self.rest_xi, self.per_sample, self.cross, self.per_group,
+            self.table, self.groups, self.cost, self.s, self.ds, self.multipliers, self.slack, step, self.move,
+            self.dxi, self.ratio, self.bend, self.rest, self.rest_xi, self.per_sample, self.cross, self.per_group,
             self.per_bundle,
         )  # fmt: skip
         w, theta, q = self.w, self.theta, problem.n_thresholds
         gamma = (self.caps[1] - self.caps[0]) / 2 if problem.l1 else w
-        self.rw = self.rows.adjoint(self.signed) - gamma - settled.linear_w
-        self.rtheta = -(self.N.T @ self.totals) - self.linear_theta
-        penalty = np.abs(w).sum() if problem.l1 else 0.5 * w @ w
-        self.objective = penalty + settled.linear_w @ w + self.linear_theta @ theta + lost
+        self.rw, self.rtheta, linear, self.sent = self.equations.residuals(
+            self.per_sample, self.per_group, gamma, w, theta, self.linear_theta
+        )
+        self.objective = float(np.abs(w).sum() if problem.l1 else 0.5 * w @ w) + linear + lost
         if self.quadratic:
             Hw, Bw, T = settled.H @ w, self.settled_B @ w, self.settled_T
             self.rw += theta[:q] @ self.settled_B - Hw
             self.rtheta[:q] += Bw - T * theta[:q]
-            self.objective += 0.5 * w @ Hw - theta[:q] @ Bw + 0.5 * T @ theta[:q] ** 2
+            self.objective += float(0.5 * w @ Hw - theta[:q] @ Bw + 0.5 * T @ theta[:q] ** 2)
         if problem.l1:
             complementarity += float((self.parts * self.caps).sum())
-        self.complementarity = float(complementarity)
+        self.complementarity = complementarity
         self.mu = self.complementarity / self.weight if self.weight else 0.0
-        self.sent = float(self.totals[: problem.n_groups].sum())
         residual = math.sqrt(self.rw @ self.rw + self.rtheta @ self.rtheta)
         if self.iteration > 2 and residual > 2 * (1 - step) * self.dual_residual + 1e-12 * self.sent:
             self.noisy = True  # rounding in D shows in the dual equation: refine every direction from now on
@@ -252,19 +252,16 @@ class _State:
         force = self.total + _largest(self.settled.linear_w) + _largest(self.linear_theta) + self.problem.l1
         return self.row_residual <= 1e-6 * (1 + _largest(self.groups[1])) and self.dual_residual <= balance * force
 
-    def factor(self) -> None:
-        """Factor the Newton matrix at the current weights."""
-        if self.problem.l1:
-            self.curvature = 1 / (self.parts / self.caps).sum(axis=0)
-        self.equations.factor(self.per_sample, self.cross, self.per_group[0], self.per_bundle, self.curvature)
-
     def choose_step(self) -> float:
         """Predictor and corrector, or a centring step where they are short; moves w and theta, returns the length."""
-        self._direction()
-        step = min(1.0, 1 / self.worst)
-        left = self.complementarity + step * self.first_order + step * step * self.second_order
-        share = min(1.0, max(0.0, left) / self.complementarity) if self.complementarity > 0 else 0.0
-        step = self._correct(self.mu * share**4, second_order=True)
+        if isinstance(self.equations, FewColumns) and not (self.problem.l1 or self.noisy):
+            self.dw, self.dtheta, self.worst = self.equations.predict_and_correct(
+                self.rw, self.rtheta, self.ds, self.curvature, self._row_arrays, self.per_sample, self.cross,
+                self.per_group, self.per_bundle, self.complementarity, self.mu,
+            )  # fmt: skip
+            step = min(1.0, 0.9995 / self.worst)
+        else:
+            step = self._predict_and_correct()
         if step <= 0.1:
             step = self._correct(0.5 * self.mu)
         self.w = self.w + step * self.dw
@@ -274,6 +271,17 @@ class _State:
             self.caps = self.caps + step * np.stack([-self.dgamma, self.dgamma])
             self.w = self.parts[0] - self.parts[1]
         return step
+
+    def _predict_and_correct(self) -> float:
+        """Factor the Newton matrix, and replace the predictor by its corrector; returns the step inside the cone."""
+        if self.problem.l1:
+            self.curvature = 1 / (self.parts / self.caps).sum(axis=0)
+        self.equations.factor(self.per_sample, self.cross, self.per_group[0], self.per_bundle, self.curvature)
+        self._direction()
+        step = min(1.0, 1 / self.worst)
+        left = self.complementarity + step * self.first_order + step * step * self.second_order
+        share = min(1.0, max(0.0, left) / self.complementarity) if self.complementarity > 0 else 0.0
+        return self._correct(self.mu * share**4, second_order=True)
 
     def _correct(self, target: float, second_order: bool = False) -> float:
         """Replace the direction by one towards products of ``target``; returns the step that stays inside the cone."""

@@ -127,7 +127,7 @@ def _exact_zeros(
 
 def _centre_thresholds(scaled: ScaledProblem, point: Iterate, certified: CertifiedPoint, tol: float) -> CertifiedPoint:
     """Thresholds that are not unique go to the middle of their optimal intervals, graded again."""
-    if scaled.problem.charge is Charge.HINGE and _all_pinned(scaled, certified):
+    if scaled.problem.homogeneous or (scaled.problem.charge is Charge.HINGE and _all_pinned(scaled, certified)):
         return certified
     s = scaled.rows.scores(point.w)
     theta = centred_thresholds(scaled.problem, scaled.layout, s, certified.thresholds)
@@ -144,10 +144,21 @@ def _centre_thresholds(scaled: ScaledProblem, point: Iterate, certified: Certifi
 
 
 def _all_pinned(scaled: ScaledProblem, certified: CertifiedPoint) -> bool:
-    """Whether every threshold has a row with a multiplier strictly inside its box, which meets it at any optimum."""
+    """Whether every threshold has its place at any optimum.
+
+    A row with a multiplier strictly inside its box meets its threshold there, and two thresholds whose order constraint
+    has a multiplier are as close as that allows.
+    """
+    problem, layout = scaled.problem, scaled.layout
     free = (certified.multipliers > 0.01) & (certified.multipliers < 0.99)
-    pinned = scaled.problem.threshold[scaled.layout.row_group[free]]
-    return len(np.unique(pinned)) == scaled.problem.n_thresholds
+    pinned = np.zeros(len(problem.linear), dtype=bool)
+    pinned[problem.threshold[layout.row_group[free]]] = True
+    if not pinned.all():
+        tied = (certified.order_multipliers > 0.01 * layout.cost.mean()) & (problem.low >= 0)
+        ties = list(zip(problem.low[tied].tolist(), problem.up[tied].tolist(), strict=True))
+        for one, other in [*ties, *((up, low) for low, up in reversed(ties))]:
+            pinned[other] |= pinned[one]
+    return bool(pinned.all())
 
 
 def takes_newton_steps(statement: IntervalStatement) -> bool:

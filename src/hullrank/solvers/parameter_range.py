@@ -20,10 +20,10 @@ from hullrank.data import Samples
 from hullrank.problem.certificate import total_charge
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, beyond_rounding, centred_rows
+from hullrank.problem.rows import ArrayRows, beyond_rounding, sorted_rows
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Point
-from hullrank.solvers._box_program import least_in_box
+from hullrank.solvers._box_program import multipliers_in_box
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
@@ -73,9 +73,8 @@ def collapse_drive(
     between the drive and ``high``, the drive beyond which the primal is unbounded, by which it may be more.
     """
     some = _thin(samples)
-    weights = some.weights[some.rows]
-    view = centred_rows(some.X, some.rows, weights)
-    layout, rows = lay_out(problem, some.starts, weights), view.take(np.arange(len(weights)))
+    view = sorted_rows(some)
+    layout, rows = lay_out(problem, some.starts, some.weights[some.rows]), view.copied
     y = _multipliers(problem, layout, rows, signs, high, rough)
     q, n = len(problem.linear), problem.n_thresholds
     theta = problem.raise_thresholds(y[:q])
@@ -89,10 +88,19 @@ def collapse_drive(
     if some is samples:
         drive = total_charge(problem, layout, theta, rows.scores(w))
     else:
-        scores = np.asarray(samples.X @ coef).ravel()[samples.rows]
-        layout = lay_out(problem, samples.starts, samples.weights[samples.rows])
-        drive = total_charge(problem, layout, thresholds, scores)
+        drive = _cost(problem, samples, Point(coef, thresholds))
     return Collapse(beyond_rounding(drive, float(samples.weights.sum())), Point(coef, thresholds))
+
+
+def _cost(problem: IntervalProblem, samples: Samples, point: Point) -> float:
+    """The hinges of a direction over all rows, group by group: laying out very many of them takes longer."""
+    scores = np.asarray(samples.X @ point.coef).ravel()[samples.rows]
+    weights, starts, total = samples.weights[samples.rows], samples.starts.tolist(), 0.0
+    offsets = problem.offsets(point.thresholds).tolist()
+    for c, sign, offset in zip(problem.group_class.tolist(), problem.sign.tolist(), offsets, strict=True):
+        part = slice(starts[c], starts[c + 1])
+        total += float(weights[part] @ np.maximum(offset - sign * scores[part], 0.0))
+    return total
 
 
 def _multipliers(
@@ -118,9 +126,9 @@ def _multipliers(
         most = min(high / unit, total)  # the drive and a flow between thresholds are less than twice this
         upper = np.concatenate([[2 * most], limits, np.full(n_order, 2 * total)])
         weight = np.concatenate([[SHARE * total], limits, np.full(n_order, SHARE * total)])
-        least = least_in_box(c, A, upper, weight, 1e-3 * total, base=-high / unit, rough=rough)
-        if least is not None:
-            return least.y
+        y = multipliers_in_box(c, A, upper, weight, 1e-3 * total, base=-high / unit, rough=rough)
+        if y is not None:
+            return y
     X = sp.csr_array(rows.X)[layout.row_sample].multiply(signed[:, None] / rows.scale)
     below = sp.hstack([sp.csr_array(lines), sp.vstack([X, sp.csr_array((n_order, n))])])
     table = sp.vstack([np.append(problem.linear, np.zeros(n))[None, :], below], format="csr")
