@@ -10,22 +10,52 @@ from typing import Any
 
 import numpy as np
 
-from hullrank._jit import njit
+from hullrank._jit import fmax, njit
 from hullrank.exact._simplex_loops import cannot_all_be_won
 
 Array = Any
 
+_BLOCK = 1024
+"""Columns of the pool that are looked at together, so that their promises stay in the fastest cache."""
+
 
 @njit(fastmath=True, error_model="numpy")
-def _slopes(pool: Array, at: int, n: int, residual: Array, out: Array) -> None:
-    """Inner products of n columns of the pool with the residual."""
+def _promises(pool: Array, at: int, n: int, residual: Array, favour: Array, out: Array) -> Any:
+    """Slopes (inner products with the residual) times favour of n columns of the pool; returns the largest."""
+    a, x = pool[0, at : at + n], residual[0]
     for q in range(n):
-        out[q] = 0.0
-    for j in range(pool.shape[0]):
-        x = pool[j, at : at + n]
-        r = residual[j]
+        out[q] = a[q] * x
+    d = residual.size
+    for j in range(1, d - 2, 3):
+        a, b, c = pool[j, at : at + n], pool[j + 1, at : at + n], pool[j + 2, at : at + n]
+        x, y, z = residual[j], residual[j + 1], residual[j + 2]
         for q in range(n):
-            out[q] += x[q] * r
+            out[q] += a[q] * x + b[q] * y + c[q] * z
+    for j in range(d - (d - 1) % 3, d):
+        a, x = pool[j, at : at + n], residual[j]
+        for q in range(n):
+            out[q] += a[q] * x
+    a, best = favour[at : at + n], x - x
+    for q in range(n):
+        out[q] *= a[q]
+        best = fmax(best, out[q])
+    return best
+
+
+@njit(error_model="numpy")
+def _most_promising(pool: Array, at: int, n: int, residual: Array, favour: Array, out: Array) -> int:
+    """The column of a window with the largest product of slope and favour, if that is positive; or -1."""
+    best = residual[0] - residual[0]
+    column = -1
+    for first in range(at, at + n, _BLOCK):
+        size = min(_BLOCK, at + n - first)
+        promise = _promises(pool, first, size, residual, favour, out)
+        if promise > best:
+            best = promise
+            for q in range(size):
+                if out[q] == promise:
+                    column = first + q
+    return column
 
 
 @njit(error_model="numpy")
@@ -101,18 +131,6 @@ def _balance(rows: Array, gram: Array, numbers: Array, places: Array, k: int) ->
 
 
 @njit(error_model="numpy")
-def _steepest(slopes: Array, at: int, n: int, pair: int, ids: Array, favour: Array, left: Array) -> int:
-    """The column of a window that promises most: slope times favour, among other pairs that are not used up; or -1."""
-    best = 1e-9
-    column = -1
-    for q in range(n):
-        if slopes[q] * favour[at + q] > best and left[ids[at + q]] > 0.0 and ids[at + q] != pair:
-            best = slopes[q] * favour[at + q]
-            column = at + q
-    return column
-
-
-@njit(error_model="numpy")
 def _search(
     pair: int,
     at: int,
@@ -120,20 +138,18 @@ def _search(
     pool: Array,
     ids: Array,
     favour: Array,
-    left: Array,
     E: Array,
     work: tuple[Array, Array, Array, Array, Array],
     places: Array,
 ) -> int:
     """-E[pair] as a positive combination of columns of one window; returns how many, their columns in ``places``."""
-    slopes, residual, rows, gram, numbers = work
+    promises, residual, rows, gram, numbers = work
     d = E.shape[1]
     k = 0
     for j in range(d):
         residual[j] = -E[pair, j]
     for _ in range(4 * d):
-        _slopes(pool, at, n, residual, slopes)
-        column = _steepest(slopes, at, n, pair, ids, favour, left)
+        column = _most_promising(pool, at, n, residual, favour, promises)
         for i in range(k):
             if places[i] == column:
                 column = -1
@@ -163,6 +179,7 @@ def pack(
     width: int,
     pool: Array,
     ids: Array,
+    where: Array,
     favour: Array,
     left: Array,
     E: Array,
@@ -173,12 +190,13 @@ def pack(
     """Take a set around each of some pairs from what is ``left`` of the weights; each pair is tried once.
 
     E are the pairs in coordinates that suit the search, and the first ``n_pool`` columns of ``pool`` those of the pairs
-    ``ids``, of which ``width`` in a row, from a drawn place on, are looked at. D are the pairs as they are checked.
+    ``ids`` (pair p is in column ``where[p]``), of which ``width`` in a row, from a drawn place on, are looked at. D are
+    the pairs as they are checked.
     The members go to ``sets`` (-1 where a set has fewer); returns the number of sets, of columns left and the losses.
     """
     d = E.shape[1]
-    work = (np.empty(width), np.empty(d), np.empty((d, d)), np.empty((2 * d, d)), np.empty((3, d)))
-    places = np.empty(d, np.int64)
+    work = (np.empty(_BLOCK, pool.dtype), np.empty(d, pool.dtype), np.empty((d, d)), np.empty((2 * d, d)), np.empty((3, d)))
+    places = np.empty(d + 1, np.int64)
     found = 0
     losses = 0.0
     for t in range(around.size):
@@ -187,7 +205,11 @@ def pack(
         at = int(draws[t] * (n_pool - n + 1))
         if left[pair] <= 0.0 or n <= d:
             continue
-        k = _search(pair, at, n, pool, ids, favour, left, E, work, places)
+        own = where[pair]
+        wanted = favour[own]
+        favour[own] = 0.0
+        k = _search(pair, at, n, pool, ids, favour, E, work, places)
+        favour[own] = wanted
         members = np.empty(k + 1, np.int64)
         simplex = np.empty((k + 1, D.shape[1]))
         for i in range(k + 1):
@@ -205,12 +227,15 @@ def pack(
             if i <= k:
                 left[members[i]] -= amount
         found += 1
-        n_pool = _drop_used(pool, ids, favour, left, places, k, n_pool)
+        places[k] = own
+        n_pool = _drop_used(pool, ids, where, favour, left, places, k + 1, n_pool)
     return found, n_pool, losses
 
 
 @njit(error_model="numpy")
-def _drop_used(pool: Array, ids: Array, favour: Array, left: Array, places: Array, k: int, n_pool: int) -> int:
+def _drop_used(
+    pool: Array, ids: Array, where: Array, favour: Array, left: Array, places: Array, k: int, n_pool: int
+) -> int:
     """Put the last columns of the pool in the places of those that are used up, from the last place on."""
     for _ in range(k):
         last = 0
@@ -224,5 +249,6 @@ def _drop_used(pool: Array, ids: Array, favour: Array, left: Array, places: Arra
             for j in range(pool.shape[0]):
                 pool[j, column] = pool[j, n_pool]
             ids[column] = ids[n_pool]
+            where[ids[column]] = column
             favour[column] = favour[n_pool]
     return n_pool

@@ -103,7 +103,9 @@ class _Group:
         self._lost = lost[np.argsort(cosine[lost], kind="stable")]
         self._ids = rng.permutation(np.flatnonzero(left > 0))
         self._pool = np.ascontiguousarray(self._E[self._ids].T, dtype=np.float32)
-        self._favour = np.exp(_CLEAR_WIN * cosine[self._ids])
+        self._favour = np.exp(_CLEAR_WIN * cosine[self._ids]).astype(np.float32)
+        self._where = np.full(len(D), -1)
+        self._where[self._ids] = np.arange(len(self._ids))
         self._n_pool = len(self._ids)
 
     def chunks(self) -> Iterator[Indices]:
@@ -126,6 +128,7 @@ class _Group:
             min(width, len(self._ids)),
             self._pool,
             self._ids,
+            self._where,
             self._favour,
             self.left,
             self._E,
