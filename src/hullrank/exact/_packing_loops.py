@@ -3,59 +3,22 @@
 If sum_k l_k D_k = 0 with all l_k > 0, no w has D_k.w > 0 for every k. A set is sought around one pair u: -u as a
 positive combination of other pairs, by the active-set method for non-negative least squares (Lawson and Hanson 1974).
 The combination lives in ``rows`` (its pairs), ``gram`` (their inner products, then the Cholesky factor) and ``numbers``
-= [multipliers, their next values, inner products with -u].
+= [multipliers, their next values, inner products with -u]. Then members are exchanged for cheaper pairs, as in the
+simplex method, until no exchange saves.
 """
 
 from typing import Any
 
 import numpy as np
 
-from hullrank._jit import fmax, njit
-from hullrank.exact._simplex_loops import cannot_all_be_won
+from hullrank._jit import njit
+from hullrank.exact._pricing_loops import BLOCK, most_promising, most_saving
+from hullrank.exact._simplex_loops import cannot_all_be_won, invert
 
 Array = Any
 
-_BLOCK = 1024
-"""Columns of the pool that are looked at together, so that their promises stay in the fastest cache."""
-
-
-@njit(fastmath=True, error_model="numpy")
-def _promises(pool: Array, at: int, n: int, residual: Array, favour: Array, out: Array) -> Any:
-    """Slopes (inner products with the residual) times favour of n columns of the pool; returns the largest."""
-    a, x = pool[0, at : at + n], residual[0]
-    for q in range(n):
-        out[q] = a[q] * x
-    d = residual.size
-    for j in range(1, d - 2, 3):
-        a, b, c = pool[j, at : at + n], pool[j + 1, at : at + n], pool[j + 2, at : at + n]
-        x, y, z = residual[j], residual[j + 1], residual[j + 2]
-        for q in range(n):
-            out[q] += a[q] * x + b[q] * y + c[q] * z
-    for j in range(d - (d - 1) % 3, d):
-        a, x = pool[j, at : at + n], residual[j]
-        for q in range(n):
-            out[q] += a[q] * x
-    a, best = favour[at : at + n], x - x
-    for q in range(n):
-        out[q] *= a[q]
-        best = fmax(best, out[q])
-    return best
-
-
-@njit(error_model="numpy")
-def _most_promising(pool: Array, at: int, n: int, residual: Array, favour: Array, out: Array) -> int:
-    """The column of a window with the largest product of slope and favour, if that is positive; or -1."""
-    best = residual[0] - residual[0]
-    column = -1
-    for first in range(at, at + n, _BLOCK):
-        size = min(_BLOCK, at + n - first)
-        promise = _promises(pool, first, size, residual, favour, out)
-        if promise > best:
-            best = promise
-            for q in range(size):
-                if out[q] == promise:
-                    column = first + q
-    return column
+_EXCHANGES = 4
+"""Members of a set that are exchanged at most, times the dimensions."""
 
 
 @njit(error_model="numpy")
@@ -143,13 +106,13 @@ def _search(
     places: Array,
 ) -> int:
     """-E[pair] as a positive combination of columns of one window; returns how many, their columns in ``places``."""
-    promises, residual, rows, gram, numbers = work
+    blocks, residual, rows, gram, numbers = work
     d = E.shape[1]
     k = 0
     for j in range(d):
         residual[j] = -E[pair, j]
     for _ in range(4 * d):
-        column = _most_promising(pool, at, n, residual, favour, promises)
+        column = most_promising(pool, at, n, residual, favour, blocks)
         for i in range(k):
             if places[i] == column:
                 column = -1
@@ -173,6 +136,70 @@ def _search(
 
 
 @njit(error_model="numpy")
+def _exchange(
+    at: int,
+    n: int,
+    pool: Array,
+    ids: Array,
+    price: Array,
+    E: Array,
+    work: tuple[Array, Array, Array, Array, Array],
+    places: Array,
+) -> None:
+    """Exchange members for cheaper pairs of the window while 0 stays inside the simplex.
+
+    If sum_i l_i R_i = -u over d members, a pair p = sum_i a_i R_i can take the place of the member with the largest
+    ratio a_i / l_i: then p has the multiplier t = l_i / a_i, and the others keep l - t a >= 0.
+    """
+    blocks, _, rows, _, numbers = work
+    d = E.shape[1]
+    inverse = np.zeros((d, 2 * d))
+    ratios = np.empty((d, d), pool.dtype)
+    for i in range(d):
+        inverse[i, d + i] = 1.0
+        for j in range(d):
+            inverse[j, i] = rows[i, j]
+    if not invert(inverse):
+        return
+    for _ in range(_EXCHANGES * d):
+        for i in range(d):
+            for j in range(d):
+                ratios[i, j] = inverse[i, d + j] / max(numbers[0, i], 1e-9)
+        column = most_saving(pool, at, n, ratios, places, price, blocks)
+        if column < 0 or not _pivot(E[ids[column]], inverse, numbers, places, column):
+            return
+
+
+@njit(error_model="numpy")
+def _pivot(pair: Array, inverse: Array, numbers: Array, places: Array, column: int) -> bool:
+    """Let a pair take a member's place; False if no multiplier limits its own."""
+    d = pair.size
+    leaves = -1
+    largest = 0.0
+    for i in range(d):
+        numbers[1, i] = 0.0
+        for j in range(d):
+            numbers[1, i] += inverse[i, d + j] * pair[j]
+        if numbers[1, i] > largest * max(numbers[0, i], 1e-9):
+            largest = numbers[1, i] / max(numbers[0, i], 1e-9)
+            leaves = i
+    if leaves < 0:
+        return False
+    pivot = numbers[1, leaves]
+    step = numbers[0, leaves] / pivot
+    for j in range(d, 2 * d):
+        inverse[leaves, j] /= pivot
+    for i in range(d):
+        if i != leaves:
+            numbers[0, i] -= step * numbers[1, i]
+            for j in range(d, 2 * d):
+                inverse[i, j] -= numbers[1, i] * inverse[leaves, j]
+    numbers[0, leaves] = step
+    places[leaves] = column
+    return True
+
+
+@njit(error_model="numpy")
 def pack(
     around: Array,
     draws: Array,
@@ -181,6 +208,7 @@ def pack(
     ids: Array,
     where: Array,
     favour: Array,
+    price: Array,
     left: Array,
     E: Array,
     D: Array,
@@ -195,7 +223,13 @@ def pack(
     The members go to ``sets`` (-1 where a set has fewer); returns the number of sets, of columns left and the losses.
     """
     d = E.shape[1]
-    work = (np.empty(_BLOCK, pool.dtype), np.empty(d, pool.dtype), np.empty((d, d)), np.empty((2 * d, d)), np.empty((3, d)))
+    work = (
+        np.empty((3, BLOCK), pool.dtype),
+        np.empty(d, pool.dtype),
+        np.empty((d, d)),
+        np.empty((2 * d, d)),
+        np.empty((3, d)),
+    )
     places = np.empty(d + 1, np.int64)
     found = 0
     losses = 0.0
@@ -210,6 +244,8 @@ def pack(
         favour[own] = 0.0
         k = _search(pair, at, n, pool, ids, favour, E, work, places)
         favour[own] = wanted
+        if k == d:
+            _exchange(at, n, pool, ids, price, E, work, places)
         members = np.empty(k + 1, np.int64)
         simplex = np.empty((k + 1, D.shape[1]))
         for i in range(k + 1):
@@ -228,13 +264,21 @@ def pack(
                 left[members[i]] -= amount
         found += 1
         places[k] = own
-        n_pool = _drop_used(pool, ids, where, favour, left, places, k + 1, n_pool)
+        n_pool = _drop_used(pool, ids, where, favour, price, left, places, k + 1, n_pool)
     return found, n_pool, losses
 
 
 @njit(error_model="numpy")
 def _drop_used(
-    pool: Array, ids: Array, where: Array, favour: Array, left: Array, places: Array, k: int, n_pool: int
+    pool: Array,
+    ids: Array,
+    where: Array,
+    favour: Array,
+    price: Array,
+    left: Array,
+    places: Array,
+    k: int,
+    n_pool: int,
 ) -> int:
     """Put the last columns of the pool in the places of those that are used up, from the last place on."""
     for _ in range(k):
@@ -250,5 +294,6 @@ def _drop_used(
                 pool[j, column] = pool[j, n_pool]
             ids[column] = ids[n_pool]
             where[ids[column]] = column
+            price[column] = price[n_pool]
             favour[column] = favour[n_pool]
     return n_pool
