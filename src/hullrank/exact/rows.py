@@ -15,8 +15,6 @@ Indices = NDArray[np.intp]
 
 _EXTREME = 100
 """Power of two beyond which weights are rescaled."""
-_FINEST = 10
-"""Weights that are multiples of 2 to minus this power are made whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +47,9 @@ def join_rows(X: Floats, codes: Indices, weights: Floats, query: Indices) -> Row
 
 
 def comparable_weights(weights: Floats) -> Floats:
-    """Weights whose products neither vanish nor overflow, times a power of two; halves to 1/1024ths become whole.
-
-    Sums of whole numbers have steps of 1, and the loops for them are those that unweighted samples use.
-    """
+    """Weights whose products neither vanish nor overflow: extreme ones are divided by a power of two."""
     exponent = int(np.frexp(float(weights.max()))[1])
-    if abs(exponent) >= _EXTREME:
-        return np.asarray(np.ldexp(weights, -exponent))
-    for power in range(_FINEST + 1):
-        whole = np.ldexp(weights, power)
-        if (whole == np.rint(whole)).all():
-            return np.asarray(whole)
-    return weights
+    return weights if abs(exponent) < _EXTREME else np.asarray(np.ldexp(weights, -exponent))
 
 
 def whole_numbers(values: Floats) -> tuple[NDArray[Any], Fraction]:
