@@ -3,7 +3,8 @@
 If sum_k l_k D_k = 0 with all l_k > 0, no w has D_k.w > 0 for every k. A set is sought around one pair u: -u as a
 positive combination of other pairs, by the active-set method for non-negative least squares (Lawson and Hanson 1974).
 The combination lives in ``rows`` (its pairs), ``gram`` (their inner products, then the Cholesky factor) and ``numbers``
-= [multipliers, their next values, inner products with -u].
+= [multipliers, their next values, inner products with -u]. Then members are exchanged for cheaper pairs, as in the
+simplex method, until no exchange saves.
 """
 
 from typing import Any
@@ -11,21 +12,13 @@ from typing import Any
 import numpy as np
 
 from hullrank._jit import njit
-from hullrank.exact._simplex_loops import cannot_all_be_won
+from hullrank.exact._pricing_loops import BLOCK, most_promising, most_saving
+from hullrank.exact._simplex_loops import cannot_all_be_won, invert
 
 Array = Any
 
-
-@njit(fastmath=True, error_model="numpy")
-def _slopes(pool: Array, at: int, n: int, residual: Array, out: Array) -> None:
-    """Inner products of n columns of the pool with the residual."""
-    for q in range(n):
-        out[q] = 0.0
-    for j in range(pool.shape[0]):
-        x = pool[j, at : at + n]
-        r = residual[j]
-        for q in range(n):
-            out[q] += x[q] * r
+_EXCHANGES = 4
+"""Members of a set that are exchanged at most, times the dimensions."""
 
 
 @njit(error_model="numpy")
@@ -101,18 +94,6 @@ def _balance(rows: Array, gram: Array, numbers: Array, places: Array, k: int) ->
 
 
 @njit(error_model="numpy")
-def _steepest(slopes: Array, at: int, n: int, pair: int, ids: Array, favour: Array, left: Array) -> int:
-    """The column of a window that promises most: slope times favour, among other pairs that are not used up; or -1."""
-    best = 1e-9
-    column = -1
-    for q in range(n):
-        if slopes[q] * favour[at + q] > best and left[ids[at + q]] > 0.0 and ids[at + q] != pair:
-            best = slopes[q] * favour[at + q]
-            column = at + q
-    return column
-
-
-@njit(error_model="numpy")
 def _search(
     pair: int,
     at: int,
@@ -120,20 +101,18 @@ def _search(
     pool: Array,
     ids: Array,
     favour: Array,
-    left: Array,
     E: Array,
     work: tuple[Array, Array, Array, Array, Array],
     places: Array,
 ) -> int:
     """-E[pair] as a positive combination of columns of one window; returns how many, their columns in ``places``."""
-    slopes, residual, rows, gram, numbers = work
+    blocks, residual, rows, gram, numbers = work
     d = E.shape[1]
     k = 0
     for j in range(d):
         residual[j] = -E[pair, j]
     for _ in range(4 * d):
-        _slopes(pool, at, n, residual, slopes)
-        column = _steepest(slopes, at, n, pair, ids, favour, left)
+        column = most_promising(pool, at, n, residual, favour, blocks)
         for i in range(k):
             if places[i] == column:
                 column = -1
@@ -157,13 +136,79 @@ def _search(
 
 
 @njit(error_model="numpy")
+def _exchange(
+    at: int,
+    n: int,
+    pool: Array,
+    ids: Array,
+    price: Array,
+    E: Array,
+    work: tuple[Array, Array, Array, Array, Array],
+    places: Array,
+) -> None:
+    """Exchange members for cheaper pairs of the window while 0 stays inside the simplex.
+
+    If sum_i l_i R_i = -u over d members, a pair p = sum_i a_i R_i can take the place of the member with the largest
+    ratio a_i / l_i: then p has the multiplier t = l_i / a_i, and the others keep l - t a >= 0.
+    """
+    blocks, _, rows, _, numbers = work
+    d = E.shape[1]
+    inverse = np.zeros((d, 2 * d))
+    ratios = np.empty((d, d), pool.dtype)
+    for i in range(d):
+        inverse[i, d + i] = 1.0
+        for j in range(d):
+            inverse[j, i] = rows[i, j]
+    if not invert(inverse):
+        return
+    for _ in range(_EXCHANGES * d):
+        for i in range(d):
+            for j in range(d):
+                ratios[i, j] = inverse[i, d + j] / max(numbers[0, i], 1e-9)
+        column = most_saving(pool, at, n, ratios, places, price, blocks)
+        if column < 0 or not _pivot(E[ids[column]], inverse, numbers, places, column):
+            return
+
+
+@njit(error_model="numpy")
+def _pivot(pair: Array, inverse: Array, numbers: Array, places: Array, column: int) -> bool:
+    """Let a pair take a member's place; False if no multiplier limits its own."""
+    d = pair.size
+    leaves = -1
+    largest = 0.0
+    for i in range(d):
+        numbers[1, i] = 0.0
+        for j in range(d):
+            numbers[1, i] += inverse[i, d + j] * pair[j]
+        if numbers[1, i] > largest * max(numbers[0, i], 1e-9):
+            largest = numbers[1, i] / max(numbers[0, i], 1e-9)
+            leaves = i
+    if leaves < 0:
+        return False
+    pivot = numbers[1, leaves]
+    step = numbers[0, leaves] / pivot
+    for j in range(d, 2 * d):
+        inverse[leaves, j] /= pivot
+    for i in range(d):
+        if i != leaves:
+            numbers[0, i] -= step * numbers[1, i]
+            for j in range(d, 2 * d):
+                inverse[i, j] -= numbers[1, i] * inverse[leaves, j]
+    numbers[0, leaves] = step
+    places[leaves] = column
+    return True
+
+
+@njit(error_model="numpy")
 def pack(
     around: Array,
     draws: Array,
     width: int,
     pool: Array,
     ids: Array,
+    where: Array,
     favour: Array,
+    price: Array,
     left: Array,
     E: Array,
     D: Array,
@@ -173,12 +218,19 @@ def pack(
     """Take a set around each of some pairs from what is ``left`` of the weights; each pair is tried once.
 
     E are the pairs in coordinates that suit the search, and the first ``n_pool`` columns of ``pool`` those of the pairs
-    ``ids``, of which ``width`` in a row, from a drawn place on, are looked at. D are the pairs as they are checked.
+    ``ids`` (pair p is in column ``where[p]``), of which ``width`` in a row, from a drawn place on, are looked at. D are
+    the pairs as they are checked.
     The members go to ``sets`` (-1 where a set has fewer); returns the number of sets, of columns left and the losses.
     """
     d = E.shape[1]
-    work = (np.empty(width), np.empty(d), np.empty((d, d)), np.empty((2 * d, d)), np.empty((3, d)))
-    places = np.empty(d, np.int64)
+    work = (
+        np.empty((3, BLOCK), pool.dtype),
+        np.empty(d, pool.dtype),
+        np.empty((d, d)),
+        np.empty((2 * d, d)),
+        np.empty((3, d)),
+    )
+    places = np.empty(d + 1, np.int64)
     found = 0
     losses = 0.0
     for t in range(around.size):
@@ -187,7 +239,13 @@ def pack(
         at = int(draws[t] * (n_pool - n + 1))
         if left[pair] <= 0.0 or n <= d:
             continue
-        k = _search(pair, at, n, pool, ids, favour, left, E, work, places)
+        own = where[pair]
+        wanted = favour[own]
+        favour[own] = 0.0
+        k = _search(pair, at, n, pool, ids, favour, E, work, places)
+        favour[own] = wanted
+        if k == d:
+            _exchange(at, n, pool, ids, price, E, work, places)
         members = np.empty(k + 1, np.int64)
         simplex = np.empty((k + 1, D.shape[1]))
         for i in range(k + 1):
@@ -205,12 +263,23 @@ def pack(
             if i <= k:
                 left[members[i]] -= amount
         found += 1
-        n_pool = _drop_used(pool, ids, favour, left, places, k, n_pool)
+        places[k] = own
+        n_pool = _drop_used(pool, ids, where, favour, price, left, places, k + 1, n_pool)
     return found, n_pool, losses
 
 
 @njit(error_model="numpy")
-def _drop_used(pool: Array, ids: Array, favour: Array, left: Array, places: Array, k: int, n_pool: int) -> int:
+def _drop_used(
+    pool: Array,
+    ids: Array,
+    where: Array,
+    favour: Array,
+    price: Array,
+    left: Array,
+    places: Array,
+    k: int,
+    n_pool: int,
+) -> int:
     """Put the last columns of the pool in the places of those that are used up, from the last place on."""
     for _ in range(k):
         last = 0
@@ -224,5 +293,7 @@ def _drop_used(pool: Array, ids: Array, favour: Array, left: Array, places: Arra
             for j in range(pool.shape[0]):
                 pool[j, column] = pool[j, n_pool]
             ids[column] = ids[n_pool]
+            where[ids[column]] = column
+            price[column] = price[n_pool]
             favour[column] = favour[n_pool]
     return n_pool

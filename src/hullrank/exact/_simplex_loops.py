@@ -13,6 +13,30 @@ _CLEAR = 1e-12
 
 
 @njit(error_model="numpy")
+def invert(B: Array) -> bool:
+    """From [A, I] to [I, inverse of A] by Gauss and Jordan, in place; False if A is singular."""
+    n = B.shape[0]
+    for c in range(n):
+        p = c
+        for i in range(c + 1, n):
+            if abs(B[i, c]) > abs(B[p, c]):
+                p = i
+        if not abs(B[p, c]) > 1e-14:
+            return False
+        for j in range(2 * n):
+            B[c, j], B[p, j] = B[p, j], B[c, j]
+        pivot = B[c, c]
+        for j in range(2 * n):
+            B[c, j] /= pivot
+        for i in range(n):
+            factor = B[i, c]
+            if i != c and factor != 0.0:
+                for j in range(2 * n):
+                    B[i, j] -= factor * B[c, j]
+    return True
+
+
+@njit(error_model="numpy")
 def cannot_all_be_won(D: Array) -> bool:
     """Whether 0 lies inside the simplex of these rows, by more than rounding: then no w has D.w > 0 in all of them.
 
@@ -35,24 +59,7 @@ def cannot_all_be_won(D: Array) -> bool:
             used += 1
     if used < n or n == 0:
         return False
-    for c in range(n):
-        p = c
-        for i in range(c + 1, n):
-            if abs(B[i, c]) > abs(B[p, c]):
-                p = i
-        if not abs(B[p, c]) > 1e-14:
-            return False
-        for j in range(2 * n):
-            B[c, j], B[p, j] = B[p, j], B[c, j]
-        pivot = B[c, c]
-        for j in range(2 * n):
-            B[c, j] /= pivot
-        for i in range(n):
-            factor = B[i, c]
-            if i != c and factor != 0.0:
-                for j in range(2 * n):
-                    B[i, j] -= factor * B[c, j]
-    return _clearly_positive(D, B)
+    return invert(B) and _clearly_positive(D, B)
 
 
 @njit(error_model="numpy")

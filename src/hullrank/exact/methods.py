@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 _MOST_BINARIES = 150_000
 _FIRST_TURN = 2.0
 """Seconds of the first turn when two methods take turns; every turn is twice as long as the one before."""
-_PACKING, _LONGEST, _PASSES = 0.5, 60.0, 5
+_PACKING, _LONGEST, _PASSES = 0.5, 60.0, 8
 """Share of the time that packing may take, the most seconds, and the most passes."""
 _SETTING_UP = 2e-7
 """Seconds per entry of the pairs that packing takes before the first set is found."""
