@@ -103,6 +103,14 @@ def elsewhere(part, quick, threads):
         return json.loads(path.read_text())
 
 
+def both(part, quick):
+    """The results of a part with one thread and with the default, or how it grows, also with the number of threads."""
+    one = elsewhere(part, quick, 1)
+    if part == GROWTH:
+        return {"one": one + by_threads(quick)}
+    return {"one": one, "default": elsewhere(part, quick, None)}
+
+
 @contextmanager
 def busy(wanted):
     """One process that does nothing but keep a core busy, if wanted."""
@@ -136,17 +144,15 @@ def main():
     from report import compared, run_record, write
 
     results = {}
-    with busy(options.busy):
-        for part in options.only:
-            results[part] = {"one": elsewhere(part, options.quick, 1)}
-            if part == GROWTH:
-                results[part]["one"] += by_threads(options.quick)
-            else:
-                results[part]["default"] = elsewhere(part, options.quick, None)
     name = "quick.json" if options.quick else "results.json"
-    record = run_record(results, options.quick, options.busy)
-    print("\n".join(compared(record, options.out / name)))
-    write(record, options.out, name)
+    try:
+        with busy(options.busy):
+            for part in options.only:
+                results[part] = both(part, options.quick)
+    finally:  # an error, or Ctrl-C, keeps the parts that are done
+        record = run_record(results, options.quick, options.busy)
+        print("\n".join(compared(record, options.out / name)))
+        write(record, options.out, name)
 
 
 if __name__ == "__main__":
