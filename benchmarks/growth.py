@@ -92,11 +92,14 @@ def draw(found: list[Series], axis: str, path) -> None:
     """One picture of all series along an axis."""
     from matplotlib.figure import Figure
 
+    from hullrank.plots._style import class_colours
+
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     clock = "wall" if axis == "threads" else "CPU"
     panel = figure.add_subplot(xscale="log", yscale="log", xlabel=axis, ylabel=f"{clock} seconds")
-    for each in found:
-        panel.plot(each.sizes, each.seconds, "o-", ms=4, label=f"{each.name} ({axis}^{each.exponent:.2f})")
+    for each, colour, marker in zip(found, class_colours(len(found)), "os^Dv", strict=False):
+        label = f"{each.name} ({axis}^{each.exponent:.2f})"
+        panel.plot(each.sizes, each.seconds, marker=marker, ms=4, color=colour, label=label)
     panel.grid(alpha=0.3)
     panel.legend(fontsize=8)
     figure.savefig(path, metadata={"Date": None})
