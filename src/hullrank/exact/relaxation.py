@@ -29,6 +29,7 @@ from hullrank.solvers.solve import solve_stated
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _DIGITS = 1e-9  # by which a constraint may be missed, relative
+_PATIENCE = 50  # rounds in which the gap must fall by a hundredth, or rounding holds it up
 _NOTHING = 1e-3  # of the weight of all pairs: a smaller optimum counts as 0
 
 
@@ -167,6 +168,7 @@ def relax(statement: RelaxationStatement, options: Options, start: Any = None, s
     first = _least_squares(statement.sets.Z, statement.rows) if start is None else start.coef * statement.box
     best = trial = master.inside(first)
     primal, status, rounds = np.inf, Status.MAX_ITER, 0
+    least, since = np.inf, 0
     try:
         for rounds in range(1, options.max_iter + 1):
             value = master.add(trial)
@@ -180,6 +182,11 @@ def relax(statement: RelaxationStatement, options: Options, start: Any = None, s
             centre, dual = answer
             if primal - dual <= 0.5 * options.tol * max(primal, _NOTHING * statement.pair_weight):
                 status = Status.CONVERGED
+                break
+            if primal - dual < 0.99 * least:
+                least, since = primal - dual, rounds
+            elif rounds - since >= _PATIENCE:
+                status = Status.STALLED
                 break
             trial = centre if rounds % 2 == 0 else 0.5 * (centre + best)
     except KeyboardInterrupt:

@@ -158,7 +158,7 @@ class BlockStatement:
             problem, near.layout, np.array([found.least, found.largest]), problem.penalty.of(point.coef),
             lambda coef, pull: self._dual_penalty(near.unit * near.rows.adjoint(coef) + pull), point.thresholds,
             np.empty(0) if evidence.multipliers is None else evidence.multipliers, evidence.order, self._unit,
-            found.charge, evidence.settled,
+            found.charge, evidence.settled, centred=self.mean is not None,
         )  # fmt: skip
         primal = self.objective(point, found)
         return Grade(primal, graded.dual - found.rise, graded.noise + found.rise, graded.floor, graded.residuals)

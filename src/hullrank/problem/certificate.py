@@ -188,6 +188,7 @@ def certify_intervals(
     unit: float = 1.0,
     lost: float | None = None,
     settled: Settled | None = None,
+    centred: bool = True,
 ) -> CertifiedPoint:
     """Grade a candidate of an interval problem; X enters through the scores and two penalties only.
 
@@ -195,7 +196,8 @@ def certify_intervals(
     it is given their part of X'coef too). ``multipliers`` are
     divided by the row's cost. They are first repaired to satisfy the flow on the thresholds: group factors tau with
     linear + N'((F, t) + (W, t) tau) = 0, least in the metric of the room W, which is (N' diag(W, t) N) lam = residual,
-    tau = -N lam. What the repair leaves lowers the dual by at most its size times the reach of the thresholds.
+    tau = -N lam. What the repair leaves lowers the dual by at most its size times the reach of the thresholds, and, unless
+    the rows behind X'coef are ``centred``, by its sum times their level, which is then no matter of indifference.
     Thresholds are repaired to satisfy the order constraints. ``lost`` is the total charge, if it is known; ``unit`` is
     rms|x|, by which the rounding of X'coef is estimated; where the optimum is 0 the gap is measured against
     1/2 1e-12 (sum alpha * unit)^2. Rows beyond those of the layout are known by the sums ``settled`` alone.
@@ -251,7 +253,10 @@ def certify_intervals(
         slope = max(2 * dual_size, 0.0) ** 0.5
     rounding = abs(gain) + abs(conjugate) + abs(dual_size) * (not problem.l1)
     rounding += slope * unit * float(totals.sum()) / 8  # that of X'coef, by which the dual falls with this slope
-    unbalanced = float(np.abs(residual).sum()) * (_reach(problem, theta, scores) if scale > 0 else 0.0)
+    reach, level = _reach(problem, theta, scores) if scale > 0 else (0.0, 0.0)
+    unbalanced = reach * float(np.abs(residual).sum())
+    if not centred:
+        unbalanced += level * abs(float(residual[: problem.n_thresholds].sum()))
     dual = shrink * (gain - unbalanced) - shrink**2 * loss - EPSILON * rounding
     if not (np.isfinite(dual) and off <= 1e-9 * size):
         dual = -float("inf")
@@ -265,12 +270,13 @@ def certify_intervals(
     )
 
 
-def _reach(problem: IntervalProblem, theta: Floats, scores: Floats) -> float:
-    """How far from their middle the thresholds of an optimum may lie: about as far as scores and thresholds do here."""
+def _reach(problem: IntervalProblem, theta: Floats, scores: Floats) -> tuple[float, float]:
+    """How far from their middle, and from 0, the thresholds of an optimum may lie: about as scores and they do here."""
     inner = theta[: problem.n_thresholds]
     ends = [np.min(scores, initial=np.inf), np.max(scores, initial=-np.inf), inner.min(), inner.max()]
     rho = abs(theta[-1]) if problem.has_rho else 0.0
-    return float(max(ends) - min(ends) + rho + problem.gap.max(initial=0.0))
+    reach = float(max(ends) - min(ends) + rho + problem.gap.max(initial=0.0))
+    return reach, reach + float(max(np.abs(inner)))
 
 
 def _least_repair(problem: IntervalProblem, room: Floats, residual: Floats) -> Floats:

@@ -198,7 +198,7 @@ class IntervalStatement:
         return certify_intervals(
             self.problem, self.layout, s[self.samples.rows], self._penalty(point, s),
             lambda coef: self._dual_penalty(coef, point, s), point.thresholds, evidence.rows, evidence.order,
-            self._unit, lost,
+            self._unit, lost, centred=self.space is None and self.view.mean is not None,
         )  # fmt: skip
 
     def _digits(self, point: Point, s: Floats) -> float:

@@ -19,7 +19,7 @@ from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
 _MOST_ROWS = 30_000  # to go through pair by pair; beyond, pairs are counted by sorting
-_FEASIBLE = 1e-9  # of the margin, by which a hard margin may be missed
+_FEASIBLE = 1e-6  # of the margin, by which a hard margin may be missed before the weights are stretched to reach it
 
 
 @singledispatch
@@ -36,7 +36,7 @@ def recomputed_objective(statement: Any, point: Point, predicted: Floats) -> flo
 def _(statement: IntervalStatement, point: Point, predicted: Floats) -> float:
     problem, samples, scores = statement.problem, statement.samples, predicted[statement.positions]
     rho = point.thresholds[-1] if problem.has_rho else 0.0
-    total = _penalty(statement, point, scores) + float(problem.linear @ point.thresholds)
+    total, missed = _penalty(statement, point, scores) + float(problem.linear @ point.thresholds), 0.0
     for bundle in problem.bundles:
         own = samples.codes == problem.group_class[bundle[0]]
         misses = [
@@ -45,10 +45,10 @@ def _(statement: IntervalStatement, point: Point, predicted: Floats) -> float:
         ]
         miss = np.max(misses, axis=0)
         if problem.charge is Charge.HARD:
-            total += 0.0 if miss.max(initial=0.0) <= _FEASIBLE * (1 + np.abs(scores).max()) else np.inf
+            missed = max(missed, float(miss.max(initial=0.0)))
         else:
             total += problem.cost * float(samples.weights[own] @ problem.charge.value(miss))
-    return total
+    return total / (1 - 2 * missed) ** 2 if missed < _FEASIBLE else np.inf  # that of weights which reach the margin
 
 
 @recomputed_objective.register
