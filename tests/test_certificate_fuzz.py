@@ -27,8 +27,8 @@ def test_what_converged_is_confirmed_by_certify(seed):
 
     From the first three models a solve leaves more than the tolerance, and one from nothing does not; the norm of the
     fourth is 1 up to the rounding of its kernel values; the multipliers of the fifth flow round a cycle of thresholds;
-    the sixth took thousands of cuts before it began at least squares, and the eighth before it gave up what rounding holds
-    up; the seventh is known to its own tolerance of 1e-3 only; the ninth misses its hard margin by rounding.
+    the sixth took thousands of cuts before it began at least squares, and the eighth before it gave up what rounding
+    holds up; the seventh is known to its own tolerance of 1e-3 only; the ninth misses its hard margin by rounding.
     """
     verdict = judge(random_case(seed))
     assert not verdict.failures, f"{verdict.case}: {verdict.failures}"
