@@ -196,10 +196,11 @@ def certify_intervals(
     it is given their part of X'coef too). ``multipliers`` are
     divided by the row's cost. They are first repaired to satisfy the flow on the thresholds: group factors tau with
     linear + N'((F, t) + (W, t) tau) = 0, least in the metric of the room W, which is (N' diag(W, t) N) lam = residual,
-    tau = -N lam. What the repair leaves lowers the dual by at most its size times the reach of the thresholds and, unless
-    the rows behind X'coef are ``centred``, its sum times their level. Thresholds are repaired to satisfy the order constraints. ``lost`` is the total charge, if it is known; ``unit`` is
-    rms|x|, by which the rounding of X'coef is estimated; where the optimum is 0 the gap is measured against
-    1/2 1e-12 (sum alpha * unit)^2. Rows beyond those of the layout are known by the sums ``settled`` alone.
+    tau = -N lam. What the repair leaves lowers the dual by at most its size times the reach of the thresholds and,
+    unless the rows behind X'coef are ``centred``, its sum times their level. Thresholds are repaired to satisfy the
+    order constraints. ``lost`` is the total charge, if it is known; ``unit`` is rms|x|, by which the rounding of X'coef
+    is estimated; where the optimum is 0 the gap is measured against 1/2 1e-12 (sum alpha * unit)^2. Rows beyond those
+    of the layout are known by the sums ``settled`` alone.
     """
     from hullrank.problem._loops import move_multipliers
 
