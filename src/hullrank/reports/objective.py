@@ -48,7 +48,10 @@ def _(statement: IntervalStatement, point: Point, predicted: Floats) -> float:
             missed = max(missed, float(miss.max(initial=0.0)))
         else:
             total += problem.cost * float(samples.weights[own] @ problem.charge.value(miss))
-    return total / (1 - 2 * missed) ** 2 if missed < _FEASIBLE else np.inf  # that of weights which reach the margin
+    if missed >= _FEASIBLE:
+        return float("inf")
+    stretch = 1 / (1 - 2 * missed)  # of weights that are to reach a hard margin
+    return total * (stretch if problem.l1 else stretch**2)
 
 
 @recomputed_objective.register
