@@ -175,6 +175,23 @@ def test_many_grades_with_a_kernel_are_certified_from_the_model(monkeypatch):
     assert certify(model, X, grades).holds
 
 
+@pytest.mark.parametrize("failures", [0, 1, 2, 3])
+def test_a_solve_that_fails_is_followed_by_another_up_to_three(monkeypatch, failures):
+    X, y, _ = samples(2)
+    model = FixedMarginClassifier().fit(X, y)
+    solves = []
+
+    def sometimes(statement, options, *, start):
+        solves.append((options.tol, start is None))
+        if len(solves) > failures:
+            return solve(statement, options, start=start)
+        return solve(statement, Options(tol=0.5))  # a lower bound that is far too low
+
+    monkeypatch.setattr("hullrank.reports.certifying.solve", sometimes)
+    assert certify(model, X, y).holds == (failures < 3)
+    assert solves == [(1e-7, False), (1e-6, True), (1e-6, False)][: failures + 1]
+
+
 def test_a_wrong_start_costs_time_and_not_truth():
     X, y, _ = samples()
     model = FixedMarginClassifier().fit(X, y)
