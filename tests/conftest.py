@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 
 from hypothesis import settings
 
@@ -21,6 +22,9 @@ def _is_quick(config):
 
 
 def pytest_configure(config):
+    # What a script starts in the background ignores Ctrl-C, and so would every process that a test starts and stops.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     settings.load_profile("quick" if _is_quick(config) else "hullrank")
 
 

@@ -12,6 +12,8 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
+# SciPy's copy of NumPy's names: until SciPy 1.17, and since.
+_NUMPY_AGAIN = ("scipy._lib.array_api_compat.numpy", "scipy._external.array_api_compat.numpy")
 # Modules, and those whose import of them can wait until they are used.
 _USED_LATER = {
     "scipy.stats": ("sklearn.utils.fixes",),
@@ -19,8 +21,8 @@ _USED_LATER = {
     "scipy.interpolate": ("sklearn.preprocessing._polynomial",),
     "scipy.special": ("sklearn.utils._array_api", "sklearn.preprocessing._data", "sklearn.preprocessing._polynomial"),
     "scipy.sparse.linalg": ("sklearn.utils.fixes", "sklearn.utils.sparsefuncs"),
-    "numpy.f2py": ("scipy._lib.array_api_compat.numpy",),
-    "numpy.testing": ("scipy._lib.array_api_compat.numpy",),
+    "numpy.f2py": _NUMPY_AGAIN,
+    "numpy.testing": _NUMPY_AGAIN,
     "asyncio": ("joblib.memory",),
 }
 _NOT_USED = {"pandas": ("sklearn.utils.fixes",)}  # the command's tables are Polars frames
