@@ -47,6 +47,12 @@ def with_counted_references():
         options.pop("_nrt")
 
 
+def without_inlined_functions():
+    from hullrank import _jit
+
+    _jit.INNER.pop("forceinline")
+
+
 def without_vector_extremes():
     from hullrank import _jit
 
@@ -80,6 +86,7 @@ TRICKS = {
     "  of these in float64": without_own_float64_exponentials,
     "rows that wait as exponents": without_pending_rows,
     "uncounted references": with_counted_references,
+    "inlined functions": without_inlined_functions,
     "vectorised extremes": without_vector_extremes,
     "conjugate directions": without_conjugate_directions,
     "shrinking": without_shrinking,

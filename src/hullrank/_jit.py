@@ -21,8 +21,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # benchmarks/bench_kernel.py measures what this saves. The option is private: a Numba without it counts, and is right.
 _NO_COUNTING = {"_nrt": False} if hasattr(options.DefaultOptions, "_nrt") else {}
 UNCOUNTED: dict[str, Any] = {"error_model": "numpy", **_NO_COUNTING}
-# Options of functions that only such loops call: they need no entry from Python.
-INNER: dict[str, Any] = {**UNCOUNTED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Options of functions that only such loops call: they need no entry from Python, and become part of the loop that calls
+# them, since a call passes seven numbers for each of its arrays.
+INNER: dict[str, Any] = {**UNCOUNTED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
 
 
 def njit(**options: Any) -> Callable[[Function], Function]:
