@@ -1,7 +1,6 @@
 """What hullrank uses of scikit-learn's private modules: the only file that imports it, the one to mend if it moves."""
 
 try:
-    from sklearn.base import _fit_context as fit_context
     from sklearn.utils import _safe_indexing as safe_indexing
     from sklearn.utils._param_validation import (
         HasMethods,
@@ -25,7 +24,6 @@ __all__ = [
     "Interval",
     "Options",
     "StrOptions",
-    "fit_context",
     "num_samples",
     "safe_indexing",
     "validate_parameter_constraints",

@@ -203,7 +203,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
                 warnings.warn(
                     f"the search for hyperparameters ended after max_iter={self.max_iter} evaluations; raise max_iter",
                     ConvergenceWarning,
-                    stacklevel=5,
+                    stacklevel=4,
                 )
         except KeyboardInterrupt:
             if not tried:

@@ -130,6 +130,8 @@ def _column_sizes(X: Matrix, smallest: float) -> Floats:
         else:
             squares = np.einsum("ij,ij->j", X, X)
     sizes = np.sqrt(squares)
+    if sizes.max() <= LARGEST and sizes.min() > 2 * len(X) ** 0.5 * smallest:
+        return sizes
     suspects = np.flatnonzero((squares > LARGEST**2) | (sizes < 2 * np.sqrt(len(X)) * smallest) | (squares == 0))
     if len(suspects):
         sizes[suspects] = np.abs(np.asarray(X[:, suspects])).max(axis=0)
@@ -149,7 +151,8 @@ def check_target(X: Matrix, y: Any, *, discrete: bool = False) -> NDArray[Any]:
         raise HullrankError("this estimator requires y to be passed, but the target y is None")
     refuse_masked(y, "y")
     values = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
-    check_consistent_length(X, values)
+    if len(values) != X.shape[0]:
+        check_consistent_length(X, values)
     if values.dtype.kind == "c":
         raise LabelError("Complex data not supported: y is complex; ranks must be real numbers or labels")
     bad = _missing(values)

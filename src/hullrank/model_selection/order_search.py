@@ -312,7 +312,7 @@ def _warn_undecided(pairs: list[tuple[Any, Any]], *, nothing: bool) -> None:
         if nothing
         else f"these data do not decide the order of {shown}; they stay incomparable"
     )
-    warnings.warn(f"{text}; declare the order if you know it", UndecidedOrderWarning, stacklevel=5)
+    warnings.warn(f"{text}; declare the order if you know it", UndecidedOrderWarning, stacklevel=4)
 
 
 def _sortable(label: Any) -> tuple[bool, Any]:

@@ -22,6 +22,8 @@ def warn_of_scales(estimator: Any, X: Any, moments: ColumnMoments | None = None)
     if sp.issparse(X) or estimator.kernel == "precomputed" or callable(estimator.kernel) or X.shape[1] < 2:
         return
     mean, spread = column_moments(X) if moments is None else moments
+    if spread.max() <= MOST * spread.min():
+        return
     varying = np.flatnonzero((spread > _DIGITS * np.abs(mean)) & np.isfinite(spread))
     if len(varying) < 2:
         return
@@ -33,5 +35,5 @@ def warn_of_scales(estimator: Any, X: Any, moments: ColumnMoments | None = None)
             f"column {names[large]} has a standard deviation of {spread[large]:.3g} and column {names[small]} one of "
             f"{spread[small]:.3g}, so that the {seen} sees little of the second; put StandardScaler() in front",
             ScaleWarning,
-            stacklevel=5,
+            stacklevel=4,
         )

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hullrank._sklearn import fit_context, validate_parameter_constraints
+from hullrank._sklearn import validate_parameter_constraints
 from hullrank._threads import one_blas_thread
 from hullrank.data import check_rows
 from hullrank.exceptions import ConvergenceWarning, HullrankError, QueryWarning
@@ -45,6 +46,9 @@ def _all_or_nothing(fit: Fit, *, afresh: bool) -> Fit:
                 f"{type(self).__name__} places classes on one score line for all rows and takes no qid; to rank within "
                 "queries use SwappedPairsRanker, SampledPairsRanker, ExactRanker or RankBoost"
             )
+        goes_on = not afresh and self.__sklearn_is_fitted__()
+        if not (goes_on or get_config()["skip_parameter_validation"]):
+            self._validate_params()
         before = dict(vars(self))
         if afresh:
             _forget(self)
@@ -56,7 +60,7 @@ def _all_or_nothing(fit: Fit, *, afresh: bool) -> Fit:
             vars(self).update(before)
             raise
 
-    return fit_context(prefer_skip_nested_validation=True)(all_or_nothing)
+    return all_or_nothing  # type: ignore[return-value]
 
 
 def _forget(estimator: Any) -> None:

@@ -258,7 +258,7 @@ class ExactRanker(PairChargeRanker):
 
 def _warn_unless_ended(certificate: ExactCertificate) -> None:
     for remark in certificate.remarks:
-        warnings.warn(remark, ConvergenceWarning, stacklevel=5)
+        warnings.warn(remark, ConvergenceWarning, stacklevel=4)
     proving = certificate.solver != "plane_search"
     if proving and certificate.status not in (Status.PROVEN_OPTIMAL, Status.CONVERGED):
         warnings.warn(
@@ -266,5 +266,5 @@ def _warn_unless_ended(certificate: ExactCertificate) -> None:
             f"{certificate.value:.6g}, upper bound {certificate.upper_bound:.6g}; raise time_limit or max_cells, or "
             "use fewer features",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=4,
         )

@@ -218,8 +218,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         self.order_ = statement.order
         self._store_weights(statement, samples.X, solution.point.coef, samples.rows)
         if statement.space is not None:
-            codes = samples.codes[np.searchsorted(statement.positions, self.support_)]
-            self.n_support_ = np.bincount(codes, minlength=samples.n_classes)
+            self.n_support_ = np.bincount(samples.codes[solution.point.coef != 0], minlength=samples.n_classes)
         self.intervals_ = class_intervals(statement.problem, solution.point.thresholds, samples.n_classes)
         if statement.order.is_total and statement.grouped is None:
             self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2

@@ -125,12 +125,11 @@ class IntervalStatement:
         """The objective of a point; infinite where it breaks an order constraint or a hard margin."""
         s = self.scores(point) if scores is None else scores
         lost = total_charge(self.problem, self.layout, point.thresholds, s[self.samples.rows])
-        return self._objective(point, s, lost)
+        return self._objective(point, s, lost, self._digits(point, s))
 
-    def _objective(self, point: Point, s: Floats, lost: float) -> float:
-        """The same, from the total charge."""
-        problem, theta = self.problem, point.thresholds
-        digits = 8 * self._digits(point, s)
+    def _objective(self, point: Point, s: Floats, lost: float, digits: float) -> float:
+        """The same, from the total charge; ``digits`` is how far rounding may move a score."""
+        problem, theta, digits = self.problem, point.thresholds, 8 * digits
         if np.any(problem.order_gaps(theta) < problem.gap - digits):
             return float("inf")
         if self.signs is not None and not self.signs.allow(point.coef):
@@ -159,7 +158,7 @@ class IntervalStatement:
         s = self._checked_scores(point, scores)
         sorted_scores, digits = s[self.samples.rows], self._digits(point, s)
         lost, rounding = charge_and_rise(self.problem, self.layout, point.thresholds, sorted_scores, digits)
-        primal = self._objective(point, s, lost)
+        primal = self._objective(point, s, lost, digits)
         graded = self._certified(point, evidence, s, lost)
         if self.problem.charge is Charge.HARD:  # margins that are missed by a few digits lower the optimum
             rounding = 4 * (lost + 16 * digits) * abs(graded.dual)

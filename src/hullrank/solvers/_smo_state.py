@@ -157,8 +157,7 @@ class SmoState:
 
     def group_sums(self) -> Floats:
         """The sum of alpha of every group."""
-        sums = np.bincount(self.layout.row_group, self.row_sign * self.v, self.problem.n_groups)
-        return sums.astype(np.float64, copy=False)
+        return np.add.reduceat(self.row_sign * self.v, self.layout.group_starts[:-1])
 
     def shares(self) -> Floats:
         """Multipliers divided by the cost of their row."""
@@ -212,19 +211,17 @@ def _segments(problem: IntervalProblem, layout: RowLayout) -> tuple[Ints, Any, A
     Samples and rows are unsigned: arithmetic on base, which may be negative, is modulo 2^64.
     """
     start = np.empty(problem.n_groups, dtype=np.int64)
-    length = np.diff(layout.group_starts)
     start[layout.table[:, GROUP]] = layout.table[:, START]
     paired = layout.table[layout.table[:, PARTNER] >= 0]
     start[paired[:, PARTNER]] = paired[:, START]
     segments: list[list[int]] = []
-    for group, (lo, n, row) in enumerate(
-        zip(start.tolist(), length.tolist(), layout.group_starts[:-1].tolist(), strict=True)
-    ):
-        t, before = int(problem.threshold[group]), segments[-1] if segments and not problem.has_rho else None
+    columns = (problem.threshold, start, layout.group_starts[:-1], layout.group_starts[1:], problem.sign)
+    for t, lo, row, end, sign in zip(*(column.tolist() for column in columns), strict=True):
+        before = segments[-1] if segments and not problem.has_rho else None
         if before and before[0] == t and before[2] == lo and before[3] == row - lo:
-            before[2] = lo + n
+            before[2] = lo + end - row
         else:
-            segments.append([t, lo, lo + n, row - lo, int(problem.sign[group])])
+            segments.append([t, lo, lo + end - row, row - lo, int(sign)])
     table = np.array(segments, dtype=np.int64).T
     first, last, base = table[1:4].astype(np.uint64)
     return table[0].copy(), first, last, base, table[4].astype(np.float64)

@@ -20,7 +20,7 @@ from hullrank.solvers.base import Options
 
 def solve(statement: Any, options: Options, start: Any = None) -> Solution:
     """Solve a statement; ``start`` is a `Point` (or what an earlier `Solution` left as its ``start``) to begin from."""
-    with recording() as gaps:
+    with one_blas_thread(), recording() as gaps:
         solution = solve_stated(statement, options, start)
     return replace(solution, gaps=tuple(gaps))
 
@@ -38,12 +38,10 @@ def _(statement: IntervalStatement, options: Options, start: Any = None) -> Solu
     if statement.space is None:
         from hullrank.solvers.intervals import solve_intervals
 
-        with one_blas_thread():
-            return solve_intervals(statement, options, start=start)
+        return solve_intervals(statement, options, start=start)
     from hullrank.solvers.kernel_intervals import solve_kernel_intervals
 
-    with one_blas_thread():
-        return solve_kernel_intervals(statement, options, start=start)
+    return solve_kernel_intervals(statement, options, start=start)
 
 
 @solve_stated.register
@@ -52,24 +50,21 @@ def _(statement: PairStatement, options: Options, start: Any = None) -> Solution
         return _solve_signed(statement, options, start)
     from hullrank.solvers.pairs_newton import solve_pairs
 
-    with one_blas_thread():
-        return solve_pairs(statement, options, start=start)
+    return solve_pairs(statement, options, start=start)
 
 
 @solve_stated.register
 def _(statement: BlockStatement, options: Options, start: Any = None) -> Solution:
     from hullrank.solvers.blocks import solve_in_blocks
 
-    with one_blas_thread():
-        return solve_in_blocks(statement, options)
+    return solve_in_blocks(statement, options)
 
 
 @solve_stated.register
 def _(statement: BlockPairStatement, options: Options, start: Any = None) -> Solution:
     from hullrank.solvers.block_pairs import solve_block_pairs
 
-    with one_blas_thread():
-        return solve_block_pairs(statement, options, start=start)
+    return solve_block_pairs(statement, options, start=start)
 
 
 def _solve_signed(statement: Any, options: Options, start: Any) -> Solution:
