@@ -35,6 +35,7 @@ from hullrank.model_selection._paths import Path
 from hullrank.model_selection._scoring import Rating, Scorer
 from hullrank.model_selection._table import Params, Table
 from hullrank.solvers.pair_path import PairPath
+from hullrank.solvers.pairs_search import PairStart
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -71,8 +72,11 @@ def run_grid(
     *,
     complete: bool,
     verbose: int,
-) -> Table:
-    """Fit and rate the points of the grid in every fold; unless ``complete``, without those that cannot win."""
+) -> tuple[Table, dict[int, PairStart]]:
+    """Fit and rate the points of the grid in every fold; unless ``complete``, without those that cannot win.
+
+    Returns the table, and solutions of points in some fold where these are good starts for a fit to all rows.
+    """
     table = Table.empty(points, len(folds), np.inf if complete else scorer.most)
     paths = _paths(points)
     together = np.isfinite(table.most) and len(paths) * data.X.shape[0] ** 2 <= _MOST_SHARED**2
@@ -89,7 +93,12 @@ def run_grid(
                     fold.walk(statement, path, table, column, beside[path[0]])
         left = 1 - done / (len(folds) * len(paths))
         tell(left, lambda left=left: f"{1 - left:.0%} of the grid is rated", verbose)  # type: ignore[misc]
-    return table
+    return table, {
+        k: beside[path[0]].solutions[points[k]["C"]]
+        for path in (path for by_loss in paths for path in by_loss)
+        for k in path
+        if points[k]["C"] in beside[path[0]].solutions
+    }
 
 
 def _unheard(gap: float) -> None:
