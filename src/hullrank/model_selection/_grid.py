@@ -8,7 +8,8 @@ start than zero (measured on 5 x 4 points, 5 folds, 500 rows).
 
 A point is dropped once it cannot win any more: where the largest score that there can be, in all folds to come, leaves
 its mean below that of a point that is rated in all folds. So that a good point is soon rated in all folds, every gamma
-is rated in the first fold, and then they come in the order of their best score there.
+is rated in the first fold, and then they come in the order of their best score there. The folds in which the leader
+scores least come first: others score little there too, and what they cannot win any more is soon known.
 """
 
 import warnings
@@ -114,7 +115,8 @@ def _blocks(table: Table, paths: list[list[list[int]]], together: bool) -> Itera
     yield from ((number, 0) for number in numbers)
     first = np.nan_to_num(table.scores[:, 0], nan=-np.inf)
     best = [max(first[k] for path in paths[number] for k in path) for number in numbers]
-    yield from product(sorted(numbers, key=lambda number: -best[number]), range(1, n_folds))
+    for number in sorted(numbers, key=lambda number: -best[number]):
+        yield from product([number], table.hardest_first(range(1, n_folds)))
 
 
 class _Kernels:
