@@ -16,6 +16,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from time import perf_counter
 from typing import Any
@@ -35,8 +36,11 @@ from hullrank.exceptions import (
 from hullrank.model_selection._paths import Path
 from hullrank.model_selection._scoring import Rating, Scorer
 from hullrank.model_selection._table import Params, Table
+from hullrank.problem import matrix_probe
+from hullrank.problem.gram import Gram
+from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.kernel_factor import is_definite
 from hullrank.solvers.pair_path import PairPath
-from hullrank.solvers.pairs_search import PairStart
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -53,13 +57,18 @@ class Rated:
     pairwise: bool
     codes: NDArray[np.intp]
 
+    @cached_property
+    def is_definite(self) -> bool:
+        """Whether the given kernel values have no negative eigenvalue; those between some of the samples then too."""
+        return is_definite(Gram(self.X, "precomputed"))
+
     def by_class(self, rows: Rows) -> Rows:
         """The rows class by class, as kernel solvers take them."""
         return rows[np.argsort(self.codes[rows], kind="stable")]
 
     def take(self, rows: Rows, columns: Rows) -> tuple[Any, Any, dict[str, Any]]:
         """Some rows; of kernel values those against the samples ``columns``."""
-        X = self.X[np.ix_(rows, columns)] if self.pairwise else self.X[rows]
+        X = self.X.take(rows, axis=0).take(columns, axis=1) if self.pairwise else self.X[rows]
         given = {name: values[rows] for name, values in self.metadata.items()}
         return X, safe_indexing(self.y, rows), given
 
@@ -73,11 +82,8 @@ def run_grid(
     *,
     complete: bool,
     verbose: int,
-) -> tuple[Table, dict[int, PairStart]]:
-    """Fit and rate the points of the grid in every fold; unless ``complete``, without those that cannot win.
-
-    Returns the table, and solutions of points in some fold where these are good starts for a fit to all rows.
-    """
+) -> Table:
+    """Fit and rate the points of the grid in every fold; unless ``complete``, without those that cannot win."""
     table = Table.empty(points, len(folds), np.inf if complete else scorer.most)
     paths = _paths(points)
     together = np.isfinite(table.most) and len(paths) * data.X.shape[0] ** 2 <= _MOST_SHARED**2
@@ -94,12 +100,7 @@ def run_grid(
                     fold.walk(statement, path, table, column, beside[path[0]])
         left = 1 - done / (len(folds) * len(paths))
         tell(left, lambda left=left: f"{1 - left:.0%} of the grid is rated", verbose)  # type: ignore[misc]
-    return table, {
-        k: beside[path[0]].solutions[points[k]["C"]]
-        for path in (path for by_loss in paths for path in by_loss)
-        for k in path
-        if points[k]["C"] in beside[path[0]].solutions
-    }
+    return table
 
 
 def _unheard(gap: float) -> None:
@@ -164,6 +165,9 @@ class _Fold:
         began = perf_counter()
         X, y, given = data.take(train, train)
         self.statement = model.state(X, y, **given)
+        space = self.statement.space
+        if data.pairwise and isinstance(self.statement, IntervalStatement) and data.is_definite:
+            matrix_probe.remember_definite(matrix_probe.product(space.gram.whole()))
         self.rows = data.take(test, train)
         self.prepared = perf_counter() - began
         self.rate = Rating(scorer, *self.rows)

@@ -58,10 +58,9 @@ class Table:
 
     def hardest_first(self, columns: Iterable[int]) -> list[int]:
         """Some folds, the one in which the leader has the least score first; as they are while there is no leader."""
-        means = np.nan_to_num(self.means, nan=-np.inf)
         if self.leader == -np.inf:
             return list(columns)
-        scores = self.scores[int(np.argmax(means))]
+        scores = self.scores[int(np.nanargmax(self.means))]
         return sorted(columns, key=lambda column: float(scores[column]))
 
     def results(self) -> dict[str, Any]:

@@ -94,18 +94,14 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         codes = np.unique(values, return_inverse=True)[1]
         data = Rated(rows, _plain(y), given, inner.kernel == "precomputed", codes)
         complete = self.complete or self.one_standard_error
-        table, starts = run_grid(inner, points, data, folds, scorer, complete=complete, verbose=self.verbose)
+        table = run_grid(inner, points, data, folds, scorer, complete=complete, verbose=self.verbose)
         self.cv_results_, self.n_splits_ = table.results(), len(folds)
         self.n_folds_run_ = table.ran.sum(axis=1)
         self.best_index_ = table.simplest() if self.one_standard_error else table.best()
         self.best_params_ = points[self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         began = perf_counter()
-        self.best_estimator_ = clone(inner).set_params(**self.best_params_)
-        if self.best_index_ in starts:
-            self.best_estimator_._fit_near(starts[self.best_index_], X, y, **given)
-        else:
-            self.best_estimator_.fit(X, y, **given)
+        self.best_estimator_ = clone(inner).set_params(**self.best_params_).fit(X, y, **given)
         self.refit_time_ = perf_counter() - began
         return self
 

@@ -124,17 +124,6 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         start: Point | None = getattr(self, "_warm", None) if self.warm_start and statement.space is None else None
         return start if start is not None and len(start.coef) == statement.X.shape[1] else None
 
-    def _fit_near(self, start: Point, X: Any, y: Any, **given: Any) -> None:
-        """``fit`` from the solution of nearly the same problem."""
-        asked = self.warm_start
-        self.warm_start, self._warm = True, start
-        try:
-            self.fit(X, y, **given)  # type: ignore[attr-defined]
-        finally:
-            self.warm_start = asked
-            if not asked:
-                del self._warm
-
     def _warn_if_weak(self, statement: PairStatement) -> None:
         """Say so where C is too small to rank: w = 0 is as good, or every pair lies inside the margin."""
         charge = statement.charge
