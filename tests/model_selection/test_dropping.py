@@ -220,6 +220,16 @@ def test_the_order_of_blocks():
     ]
 
 
+def test_the_leaders_worst_folds_come_first():
+    table = Table.empty([{"C": 1, "gamma": k} for k in range(2)], 4, 1.0)
+    assert table.hardest_first(range(1, 4)) == [1, 2, 3]
+    found = []
+    for number, column in _grid._blocks(table, [[[0]], [[1]]], together=True):
+        found.append((number, column))
+        table.record(number, column, [[0.5, 0.1, 0.1, 0.1], [0.9, 0.7, 0.9, 0.6]][number][column])
+    assert found == [(0, 0), (1, 0), (1, 1), (1, 2), (1, 3), (0, 3), (0, 1), (0, 2)]
+
+
 def test_many_kernel_values_are_not_kept_together(monkeypatch):
     X, y = graded(0)
     single = ConvexHullRanker(kernel="rbf", tol=1e-9)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.metrics import make_scorer, mean_absolute_error
@@ -24,8 +25,9 @@ from hullrank import (
 )
 from hullrank._progress import listening
 from hullrank.datasets import discretize
-from hullrank.exceptions import ConvergenceWarning, HullrankError
+from hullrank.exceptions import ConvergenceWarning, HullrankError, KernelError
 from hullrank.metrics import get_scorer, swapped_pairs
+from hullrank.problem import kernel_factor, matrix_probe
 from hullrank.problem.gram import Gram
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=3)
@@ -276,6 +278,22 @@ def test_a_function_that_scores_may_ask_for_any_rows(grades):
     search = FixedMarginClassifierCV([1, 10], estimator=estimator, cv=FOLDS, scoring=scoring).fit(X, y)
     assert all(rows.shape == (60, X.shape[1]) for rows in seen)
     assert "gamma" not in search.best_params_
+
+
+@pytest.mark.parametrize(
+    ("single", "searching"), [(FixedMarginClassifier, FixedMarginClassifierCV), (ConvexHullRanker, ConvexHullRankerCV)]
+)
+def test_given_kernel_values_are_tested_once(grades, single, searching, monkeypatch):
+    """The values between the rows of a fold are part of those between all rows."""
+    X, y = grades
+    sizes, test = [], kernel_factor._has_no_negative_eigenvalue
+    monkeypatch.setattr(kernel_factor, "_has_no_negative_eigenvalue", lambda K: (sizes.append(len(K)), test(K))[1])
+    monkeypatch.setattr(matrix_probe, "_definite", set())
+    K = np.exp(-0.05 * cdist(X, X, "sqeuclidean"))
+    searching([1, 10], estimator=single(kernel="precomputed"), cv=FOLDS).fit(K, y)
+    assert sizes == [len(y)]
+    with pytest.raises(KernelError, match="definite"):
+        searching([1, 10], estimator=single(kernel="precomputed"), cv=FOLDS).fit(K - 0.5 * np.eye(len(y)), y)
 
 
 def test_a_point_that_does_not_converge_says_so(grades):

@@ -306,3 +306,18 @@ def test_logistic_pairs_far_apart_and_in_little_room(room, monkeypatch):
     np.testing.assert_allclose(
         at.smooth_gram(Charge.LOGISTIC, X), listed.smooth_gram(Charge.LOGISTIC, X), rtol=1e-10, atol=1e-14
     )
+
+
+def test_scores_that_share_the_memory_of_their_running_sums_keep_their_own():
+    """Sums at one vector of scores, then at another, then at the first again."""
+    rng = np.random.default_rng(0)
+    rank = rng.integers(0, 4, 300)
+    pairs = AllPairs(rank, np.zeros(300, dtype=np.int64), np.full(300, 0.01))
+    first, second = (GradedAtScores(pairs, rng.normal(size=300)) for _ in range(2))
+    v = rng.normal(size=300)
+    for at in (first, second, first, second):
+        alone = AtScores(pairs, at.given)
+        at.sums.clear()
+        np.testing.assert_allclose(at.ramp(0.5, 1.5).coef, alone.ramp(0.5, 1.5).coef, atol=1e-12)
+        np.testing.assert_allclose(at.laplacian(0.5, 1.5, v), alone.laplacian(0.5, 1.5, v), atol=1e-12)
+        np.testing.assert_allclose(at.hinge()[1], alone.hinge()[1], atol=1e-12)

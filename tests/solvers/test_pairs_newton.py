@@ -13,6 +13,8 @@ from hullrank.problem.certificate import Status
 from hullrank.problem.gram import Gram
 from hullrank.problem.pairs import C_from_liblinear, C_from_paper, C_from_svm_rank, every_pair
 from hullrank.solvers import pairs_newton, pairs_search
+from hullrank.solvers.base import Options
+from hullrank.solvers.solve import solve
 from statements import pair_statement, solved
 
 LOSSES = ["hinge", "squared_hinge"]
@@ -293,3 +295,16 @@ def test_interrupt_keeps_the_best_so_far(monkeypatch, never_listed):
     assert certificate.status is Status.INTERRUPTED
     assert certificate.iterations == 2
     assert certificate.dual <= certificate.primal
+
+
+def test_a_price_at_which_every_pair_pays_is_solved_at_once(never_listed):
+    """The weights are C times the mean difference of a pair's rows, until the price brings a pair near its margin."""
+    X, y = data()
+    mean = -every_pair(y, np.zeros(len(y), dtype=np.int64), np.ones(len(y)))[1].mean_contrast() @ X
+    reach = np.ptp(X @ mean)
+    options = Options(1e-6, 200)
+    weak, strong = (solve(state(X, y, C=share * 0.5 / reach), options) for share in (0.99, 1.01))
+    assert weak.iterations == 0
+    assert weak.status is Status.CONVERGED
+    np.testing.assert_allclose(weak.point.coef, 0.99 * 0.5 / reach * mean, rtol=1e-12)
+    assert strong.iterations > 0

@@ -8,13 +8,15 @@ start than zero (measured on 5 x 4 points, 5 folds, 500 rows).
 
 A point is dropped once it cannot win any more: where the largest score that there can be, in all folds to come, leaves
 its mean below that of a point that is rated in all folds. So that a good point is soon rated in all folds, every gamma
-is rated in the first fold, and then they come in the order of their best score there.
+is rated in the first fold, and then they come in the order of their best score there. The folds in which the leader
+scores least come first: others score little there too, and what they cannot win any more is soon known.
 """
 
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from time import perf_counter
 from typing import Any
@@ -34,6 +36,10 @@ from hullrank.exceptions import (
 from hullrank.model_selection._paths import Path
 from hullrank.model_selection._scoring import Rating, Scorer
 from hullrank.model_selection._table import Params, Table
+from hullrank.problem import matrix_probe
+from hullrank.problem.gram import Gram
+from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.kernel_factor import is_definite
 from hullrank.solvers.pair_path import PairPath
 
 Floats = NDArray[np.float64]
@@ -51,13 +57,18 @@ class Rated:
     pairwise: bool
     codes: NDArray[np.intp]
 
+    @cached_property
+    def is_definite(self) -> bool:
+        """Whether the given kernel values have no negative eigenvalue; those between some of the samples then too."""
+        return is_definite(Gram(self.X, "precomputed"))
+
     def by_class(self, rows: Rows) -> Rows:
         """The rows class by class, as kernel solvers take them."""
         return rows[np.argsort(self.codes[rows], kind="stable")]
 
     def take(self, rows: Rows, columns: Rows) -> tuple[Any, Any, dict[str, Any]]:
         """Some rows; of kernel values those against the samples ``columns``."""
-        X = self.X[np.ix_(rows, columns)] if self.pairwise else self.X[rows]
+        X = self.X.take(rows, axis=0).take(columns, axis=1) if self.pairwise else self.X[rows]
         given = {name: values[rows] for name, values in self.metadata.items()}
         return X, safe_indexing(self.y, rows), given
 
@@ -105,7 +116,8 @@ def _blocks(table: Table, paths: list[list[list[int]]], together: bool) -> Itera
     yield from ((number, 0) for number in numbers)
     first = np.nan_to_num(table.scores[:, 0], nan=-np.inf)
     best = [max(first[k] for path in paths[number] for k in path) for number in numbers]
-    yield from product(sorted(numbers, key=lambda number: -best[number]), range(1, n_folds))
+    for number in sorted(numbers, key=lambda number: -best[number]):
+        yield from product([number], table.hardest_first(range(1, n_folds)))
 
 
 class _Kernels:
@@ -153,6 +165,9 @@ class _Fold:
         began = perf_counter()
         X, y, given = data.take(train, train)
         self.statement = model.state(X, y, **given)
+        space = self.statement.space
+        if data.pairwise and isinstance(self.statement, IntervalStatement) and data.is_definite:
+            matrix_probe.remember_definite(matrix_probe.product(space.gram.whole()))
         self.rows = data.take(test, train)
         self.prepared = perf_counter() - began
         self.rate = Rating(scorer, *self.rows)

@@ -1,5 +1,6 @@
 """The table of a grid search: scores of points in folds, which points can still win, and which one did."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +55,13 @@ class Table:
             return False
         bound = np.where(self.ran[k], self.scores[k], self.most).mean()
         return bool(bound < self.leader - _DIGITS * max(1.0, abs(self.leader)))
+
+    def hardest_first(self, columns: Iterable[int]) -> list[int]:
+        """Some folds, the one in which the leader has the least score first; as they are while there is no leader."""
+        if self.leader == -np.inf:
+            return list(columns)
+        scores = self.scores[int(np.nanargmax(self.means))]
+        return sorted(columns, key=lambda column: float(scores[column]))
 
     def results(self) -> dict[str, Any]:
         """The table under the names of GridSearchCV's ``cv_results_``; times are those of the folds that were rated."""

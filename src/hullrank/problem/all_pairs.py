@@ -85,6 +85,11 @@ class AllPairs:
     def _last(self) -> list["AtScores"]:
         return []
 
+    @cached_property
+    def shared_tables(self) -> list[Floats]:
+        """Values by row, and the tables of their running sums (see ``GradedAtScores``); empty before the first ones."""
+        return []
+
     def sample(self, size: int, seed: int) -> tuple[Ints, "AllPairs"] | None:
         """About ``size`` random rows: whole queries where these are small, else single rows."""
         if (size, seed) not in self._samples:

@@ -180,21 +180,22 @@ class GradedAtScores(AtScores):
         from hullrank.problem._pair_loops import graded_sums
 
         m = len(v)
-        tables = self._tables if v is self.centred else self._tables_of(v)
         lower, higher, place = np.empty((2, m)), np.empty((2, m)), np.empty((2, m), dtype=np.int64)
-        graded_sums(self.scores, margin, self.rank, *tables, place, lower, higher)
+        graded_sums(self.scores, margin, self.rank, *self._running_sums(v), place, lower, higher)
         return lower, higher
 
-    @cached_property
-    def _tables(self) -> tuple[Floats, Floats]:
-        return self._tables_of(self.centred)
-
-    def _tables_of(self, v: Floats) -> tuple[Floats, Floats]:
+    def _running_sums(self, v: Floats) -> tuple[Floats, Floats]:
+        """Tables of running sums; all scores share their memory, since fresh memory takes longer than the sums."""
         from hullrank.problem._pair_loops import grade_tables
 
-        above, below = np.empty((len(v) + 1, 2 * FEW_RANKS)), np.empty((len(v) + 1, 2 * FEW_RANKS))
-        grade_tables(self.rank, self.weights, v, above, below)
-        return above, below
+        shared = self.pairs.shared_tables
+        if not shared or shared[0] is not v:
+            size = len(v) + 1, 2 * FEW_RANKS
+            above, below = shared[1:] or (np.empty(size), np.empty(size))
+            shared.clear()
+            grade_tables(self.rank, self.weights, v, above, below)
+            shared += [v, above, below]
+        return shared[1], shared[2]
 
 
 class FewAtScores(AtScores):

@@ -19,6 +19,7 @@ from scipy.linalg import lapack
 from hullrank._progress import tell
 from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.certificate import Status
+from hullrank.problem.charges import Charge
 from hullrank.problem.pair_sets import Floats, PairsAt
 from hullrank.problem.pairs import PairCharge, PairProblem
 from hullrank.problem.statement import Point
@@ -38,6 +39,7 @@ SOLVED = 1000.0  # ratio of what the window and the gradient add to the gap at w
 SAME_PAIRS = 1e-6  # ratio of the gradient's part to the window's after one step, if the window holds the pairs it held
 BOLD = 0.003  # ratio of one window to the next that holds the same pairs
 EXACT = 1e-9  # window of a point without one
+PAYING = 1.0  # window that no pair reaches where C is so small that all pairs pay in full
 NARROWEST = 1e-9  # window in which a solve from known weights begins
 RESIDUAL = 0.03  # of conjugate gradients, relative
 
@@ -114,8 +116,14 @@ class PairSearch:
 
     @classmethod
     def first(cls, problem: PairProblem) -> "PairSearch":
-        """A search at w = 0, or where it is cheap, after Newton's step from there, which needs no sum over scores."""
+        """A search at w = 0, or where it is cheap, after Newton's step from there, which needs no sum over scores.
+
+        Where C is so small that every pair lies well inside the margin, it begins at the solution.
+        """
         n = problem.rows.n_features
+        weak = _all_paying(problem)
+        if weak is not None:
+            return cls(problem, weak, PAYING)
         if _too_many_columns(n, problem.rows.n_rows) or not isinstance(problem.pairs, AllPairs):
             return cls(problem, np.zeros(n), WIDEST)
         gradient, H = problem.first_step(WIDEST)
@@ -338,6 +346,17 @@ class PairSearch:
             return v + slope * problem.rows.adjoint(problem.curve(at, width, problem.rows.scores(v)))
 
         return conjugate_gradients(product, -gradient, inverse, tol=RESIDUAL, max_iter=500)
+
+
+def _all_paying(problem: PairProblem) -> Floats | None:
+    """The weights where every pair pays the hinge in full: C times the mean difference of the pairs' rows.
+
+    They are the solution if no pair reaches a window of width ``PAYING``; None where one might.
+    """
+    if problem.charge is not Charge.HINGE or not isinstance(problem.pairs, AllPairs):
+        return None
+    w: Floats = -problem.C * problem.rows.contrast(problem.pairs.mean_contrast())
+    return w if np.ptp(problem.rows.scores(w)) < 1 - PAYING / 2 else None
 
 
 def _too_many_columns(n: int, m: int) -> bool:
