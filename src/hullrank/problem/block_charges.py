@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.block_rows import Block
 from hullrank.problem.certificate import EPSILON
-from hullrank.problem.charges import Charge
+from hullrank.problem.charges import Charge, require_known
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.rows import SMALL_PRODUCT, ArrayRows
 from hullrank.problem.statement import Point
@@ -31,6 +31,11 @@ class Frame:
     mean: Floats | None = None
     spread: float = 1.0
     longest: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_known(
+            self.problem.charge, (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), "passes over blocks of rows"
+        )
 
     @cached_property
     def bundle_order(self) -> NDArray[np.intp]:

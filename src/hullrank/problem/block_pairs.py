@@ -8,7 +8,7 @@ Three ways in which pairs lie in blocks:
   through tables of a few ranks for every block.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from hullrank.problem.pair_moments import MomentTables, Nodes, moments
 from hullrank.problem.pair_sets import Pairs
 from hullrank.problem.pair_statement import PairStatement, Window
 from hullrank.problem.pair_tables import Binned, Partners, PartnerTables, tallies
-from hullrank.problem.pairs import listed_if_few
+from hullrank.problem.pairs import PairProblem, listed_if_few
 from hullrank.problem.rows import ArrayRows
 from hullrank.problem.statement import Grade, Point
 
@@ -258,18 +258,23 @@ class BlockPairStatement:
         return self.rows.passes
 
     @property
+    def problem(self) -> PairProblem:
+        """The problem over the sample of the rows."""
+        return replace(self.sample.problem, charge=self.charge)
+
+    @property
     def n_order_constraints(self) -> int:
         """Number of pairs."""
         return self.n_pairs
 
     def survey(self, w: Floats, width: float) -> PairSurvey:
         """All pairs at some weights, the hinge smoothed over about ``width``: one pass, or two through tables."""
-        shift = 0.0 if self.mean is None else float(self.mean @ w)
+        problem, shift = self.problem, 0.0 if self.mean is None else float(self.mean @ w)
         view = View(w, shift, self.mean, self._bins(w), None)
         if self.charge is Charge.HINGE and self.plan.kind != "queries":
             width = max(2 * np.ceil(width * view.N / 2), 2) / view.N  # the ends of the window are ends of bins
         view, tables = self._tables(view)
-        low, high, slope = self.sample.problem.window(width) if not self.charge.smooth else (-np.inf, 0.0, self.C)
+        low, high, slope = problem.window(width) if not self.charge.smooth else (-np.inf, 0.0, self.C)
         sums = self.rows.sum(pair_sums, view, self.charge, low, high, tables)
         paid = sums["charge"] if self.charge is Charge.HINGE else sums["square"]
         unknown = self.C * sums["unknown"]

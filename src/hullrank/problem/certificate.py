@@ -170,10 +170,13 @@ def charge_and_rise(
         violation = largest
     if problem.charge is Charge.HARD:
         return max(float(violation.max(initial=0.0)), 0.0), 0.0
-    total = float(layout.cost @ problem.charge.value(violation))
-    if digits == 0.0 or problem.charge.smooth:  # whose slope is at most ``largest``
-        return total, digits * problem.charge.largest * float(layout.cost.sum()) if digits else 0.0
-    return total, float(layout.cost @ problem.charge.value(violation + digits)) - total
+    charge = problem.charge
+    total = float(layout.cost @ charge.value(violation))
+    if digits == 0.0:
+        return total, 0.0
+    if charge.smooth and np.isfinite(charge.largest):  # the charge rises nowhere faster than that
+        return total, digits * charge.largest * float(layout.cost.sum())
+    return total, float(layout.cost @ charge.value(violation + digits)) - total
 
 
 def certify_intervals(
@@ -219,9 +222,7 @@ def certify_intervals(
     tau, shift = np.zeros(problem.n_groups), np.zeros(problem.n_groups)
     drive = float(np.abs(problem.linear).max(initial=0.0))
     for turn in range(4):
-        conjugate = move_multipliers(
-            layout.table, problem.sign, problem.charge.code, layout.cost, a, tau, coef, per_group
-        )
+        move_multipliers(layout.table, problem.sign, problem.charge.largest, layout.cost, a, tau, coef, per_group)
         if settled is not None:
             shift += tau
             totals += settled.total(shift)
@@ -233,8 +234,7 @@ def certify_intervals(
             break
         move = np.maximum(np.minimum(_least_repair(problem, np.concatenate([room, t]), residual), 1.0), -1.0)
         tau, t = move[: problem.n_groups], t * (1 + move[problem.n_groups :])
-    if problem.charge.smooth:
-        conjugate = float(layout.row_cost @ problem.charge.conjugate(a))
+    conjugate = float(layout.cost @ problem.charge.conjugate(layout.by_slack(a)))
     if settled is not None:
         conjugate += settled.moved_conjugate(shift)
     dual_size = dual_penalty(coef) if settled is None else dual_penalty(coef, settled.moved_pull(problem, shift))

@@ -60,6 +60,12 @@ class RowLayout:
                 slack[rows] = concatenated_ranges(held[:, SLACK], held[:, LENGTH])
         return slack
 
+    def by_slack(self, per_row: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each slack the sum over the one or two rows that use it."""
+        if not self.shares_slacks:
+            return per_row
+        return np.asarray(np.bincount(self.row_slack, per_row, self.n_slacks), dtype=np.float64)
+
     @cached_property
     def row_sample(self) -> NDArray[np.int64]:
         """The (class-sorted) sample of each row."""

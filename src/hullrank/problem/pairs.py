@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from hullrank.exceptions import NoComparablePairError
 from hullrank.problem.all_pairs import AllPairs, comparable
-from hullrank.problem.charges import Charge
+from hullrank.problem.charges import Charge, require_known
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, Pairs, PairsAt
 from hullrank.problem.rows import ArrayRows
@@ -60,6 +60,9 @@ class PairProblem:
     charge: Charge
     penalty: ClassVar[Penalty] = Penalty.L2
     shares_slacks: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_known(self.charge, (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), "sums over pairs")
 
     def charged(self, at: PairsAt, width: float) -> PairCharge:
         """All pairs charged at given scores, the hinge smoothed over a window of ``width``.

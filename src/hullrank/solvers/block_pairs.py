@@ -9,6 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 from hullrank._progress import tell
 from hullrank.problem.block_pairs import BlockPairStatement, PairSurvey
 from hullrank.problem.certificate import Status
+from hullrank.problem.charges import Charge
 from hullrank.problem.pair_sets import Floats
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers.base import Options, Solver, able, register
@@ -76,4 +77,9 @@ def _report(found: PairSurvey, iteration: int, passes: int, verbose: int) -> Non
     tell(gap, lambda: f"{iteration:4d}  {passes} passes  objective {found.objective:.9g}  gap {gap:.2g}", verbose)
 
 
-register(Solver("block_pairs", "pairs in blocks", solve_block_pairs))
+register(
+    Solver(
+        "block_pairs", "pairs in blocks", solve_block_pairs, (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC),
+        shared_slacks=False,
+    )
+)  # fmt: skip

@@ -17,19 +17,19 @@ from itertools import pairwise
 import numpy as np
 
 from hullrank._progress import tell
-from hullrank.exceptions import HullrankError
 from hullrank.problem.block_charges import Window
 from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.block_survey import Survey
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import Penalty
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._block_record import Record
 from hullrank.solvers._block_starts import growing_samples, settling_width, solve_directly
 from hullrank.solvers._block_step import Step
 from hullrank.solvers._block_terms import Units
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
-from hullrank.solvers.base import Options
+from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.interior_point import Iterate
 
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
@@ -59,11 +59,7 @@ class _Round:
 
 def solve_in_blocks(statement: BlockStatement, options: Options) -> Solution:
     """Solve a statement over blocks, from the solution of its drawn samples."""
-    if statement.size.n_features > DENSE_LIMIT:
-        raise HullrankError(
-            f"rows in blocks may have up to {DENSE_LIMIT} columns, and these have {statement.size.n_features}; use "
-            "data in memory"
-        )
+    able(statement.family, statement)
     search = _Search(statement, options)
     return search.run(search.sampled(), MOST_ROUNDS)
 
@@ -248,3 +244,17 @@ class _Search:
         first, partner = problem.bundles[problem.bundles[:, 1] >= 0].T
         offsets = problem.offsets(iterate.theta)
         return bool(np.any(offsets[first] + offsets[partner] > 0))
+
+
+def _column_limits(statement: BlockStatement) -> str | None:
+    if statement.size.n_features > DENSE_LIMIT:
+        return f"blocks may have up to {DENSE_LIMIT} columns, and have {statement.size.n_features}; use data in memory"
+    return None
+
+
+register(
+    Solver(
+        "rows in blocks", "intervals in blocks", solve_in_blocks,
+        (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), penalties=tuple(Penalty), limits=_column_limits,
+    )
+)  # fmt: skip
