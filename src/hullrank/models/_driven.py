@@ -16,11 +16,11 @@ from hullrank.data import Samples
 from hullrank.exceptions import HullrankError
 from hullrank.models.margins import MarginClassifier
 from hullrank.order import OrderGraph
+from hullrank.problem.column_moments import mean_square
 from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
-from hullrank.problem.rows import mean_square
 from hullrank.problem.statement import Solution
 from hullrank.solvers.parameter_range import Collapse, collapse_drive, unbounded_drive
 

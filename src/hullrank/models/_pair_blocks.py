@@ -16,6 +16,7 @@ from hullrank.problem.block_rows import BlockRows, Sums
 from hullrank.problem.charges import Charge
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.pairs import every_pair
+from hullrank.problem.rows import ArrayRows
 
 Floats = NDArray[np.float64]
 Checked = tuple[Any, Floats, Floats, Any]
@@ -55,7 +56,7 @@ def first_look(block: Checked, n_blocks: int, memory: int | None) -> Sums:
     targets, codes = np.unique(y, return_inverse=True)
     few = len(targets) <= FEW_RANKS
     sums |= {
-        "rows": len(y), "weight": float(weights.sum()), "moment": {X.shape[1]: np.asarray(weights @ X).ravel()},
+        "rows": len(y), "weight": float(weights.sum()), "moment": {X.shape[1]: ArrayRows(X).adjoint(weights)},
         "inside": inside, "n_inside": 0 if pairs is None else pairs.n_pairs,
         "n_queries": 0 if pairs is None else len(pairs.n_ranks),
         "queries": [] if qid is None else np.unique(qid).tolist(),

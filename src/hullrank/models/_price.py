@@ -12,9 +12,9 @@ import numpy as np
 
 from hullrank.data import Samples
 from hullrank.problem.charges import Charge
+from hullrank.problem.column_moments import mean_square
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.kernel_space import KernelSpace
-from hullrank.problem.rows import mean_square
 from hullrank.problem.statement import Solution
 
 _SMALL = 1e-3  # of C="scale", below which a price may be blamed for a collapse

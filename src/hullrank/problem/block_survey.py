@@ -11,6 +11,7 @@ from hullrank.problem.block_charges import Frame, Window, charge_slacks, charge_
 from hullrank.problem.block_rows import Block, BlockRows, Sums
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
+from hullrank.problem.rows import linear_scores
 from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
@@ -118,7 +119,7 @@ def _survey_piece(
     """Add one piece, which begins at row ``low`` of its block, to the sums."""
     problem = frame.problem
     X = block.X if sp.issparse(block.X) else np.ascontiguousarray(block.X, dtype=np.float64)
-    s = np.asarray(X @ point.coef).ravel()
+    s = linear_scores(X, point.coef)
     rows = frame.rows(X)
     charge = charge_thresholds if frame.pays_everywhere else charge_slacks
     digits = frame_digits(frame, point, float(np.abs(s).max(initial=0.0)))

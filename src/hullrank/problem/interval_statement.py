@@ -19,7 +19,7 @@ from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, columns_of, sorted_rows
+from hullrank.problem.rows import ArrayRows, columns_of, linear_scores, sorted_rows
 from hullrank.problem.sampling import draw
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point, Size
@@ -119,7 +119,7 @@ class IntervalStatement:
         """The samples' scores as the model predicts them, in the order of the data."""
         if self.space is not None:
             return self.space.scores(point.coef)
-        return np.asarray(self.samples.X @ point.coef).ravel()
+        return linear_scores(self.samples.X, point.coef)
 
     def objective(self, point: Point, scores: Floats | None = None) -> float:
         """The objective of a point; infinite where it breaks an order constraint or a hard margin."""
