@@ -17,7 +17,7 @@ from hullrank.problem.sampling import draw
 Floats = NDArray[np.float64]
 MEMORY = 2 << 30  # bytes that a fit may hold for rows, where a source does not say
 LEAST_ROOM = 2000  # rows that every fit may hold
-MOST_SAMPLED = 100_000  # rows of the sample
+MOST_SAMPLED = 100_000  # most rows of the sample
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,10 @@ from hullrank.solvers.parameter_range import Collapse, collapse_drive, unbounded
 Floats = NDArray[np.float64]
 Direction = tuple[Floats, Floats] | None  # weights and thresholds
 FRACTION: list[Any] = [Interval(Real, 0, 1, closed="both"), None]
-_LINEAR, _CURVED = 0.1, 0.7  # of the workable range, where no fraction is given (docs/defaults.md)
-_ROUGH = 0.02  # of the workable range, by which its lower end may be set too high
-_NEARBY = 0.15  # of it, up to which the optimum lies near the direction in which a ranking begins
-_ENDS = 0.01  # of the workable range: the ends themselves have no ranking, or no unique one
+_LINEAR, _CURVED = 0.1, 0.7  # ``fraction`` where none is given: linear, and with a kernel (docs/defaults.md)
+_ROUGH = 0.02  # share of the workable range by which its lower end may be set too high
+_NEARBY = 0.15  # share of the workable range up to which the optimum is near the direction where a ranking begins
+_ENDS = 0.01  # share of the workable range that is kept off its ends, which have no ranking or no unique one
 
 
 class DrivenMarginClassifier(MarginClassifier):

@@ -23,9 +23,9 @@ Checked = tuple[Any, Floats, Floats, Any]
 
 FEW_RANKS = 64  # different targets up to which pairs are summed by rank, in whatever blocks the rows lie
 SAMPLE = 1 << 25  # bytes of the rows that are drawn from all blocks
-_IN_SAMPLE = 8  # the part of the memory that a sample takes at most
-_FEWEST = 1000  # rows of a sample
-_CELL = 8  # bytes
+_IN_SAMPLE = 8  # a sample takes at most the memory divided by this
+_FEWEST = 1000  # fewest rows of a sample
+_CELL = 8  # bytes of a float64
 
 
 def checked_block(block: tuple[Any, Any, Any, Any]) -> Checked:

@@ -17,8 +17,8 @@ from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.statement import Solution
 
-_SMALL = 1e-3  # of C="scale", below which a price may be blamed for a collapse
-_LIMITS = 1e-100, 1e100  # of a price, so that its products with weights and squares of entries stay finite
+_SMALL = 1e-3  # share of C="scale" below which a price may be blamed for a collapse
+_LIMITS = 1e-100, 1e100  # least and largest price, so that its products with weights and squares of entries stay finite
 
 
 class PriceMixin:

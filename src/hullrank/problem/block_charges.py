@@ -123,7 +123,7 @@ def charge_slacks(
     first, bundles, slots = frame.bundles_by_class
     groups, growth = _growth(problem, theta, s)
     per_sample, near = np.empty((2, m)), np.empty((2, m * slots), dtype=np.int64)
-    cross = np.zeros((2, m if sparse else 0, slots))  # classes may have fewer slots than these
+    cross = np.zeros((2, m if sparse else 0, slots))  # a class with fewer bundles leaves its last entries at 0
     charge, rise, n_near = _block_loops.survey_rows(
         *_measures(frame, rows), block.codes, block.weights, s, growth, first, bundles, groups,
         problem.charge.code, problem.cost, window.width, not window.fetch, digits, lines,

@@ -32,8 +32,9 @@ from hullrank.problem.statement import Grade, Point
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BINS = {Charge.HINGE: 4096, Charge.SQUARED_HINGE: 1024}  # to the margin: then unknown pairs cost less than 1e-7
-TABLE = 1 << 27  # most bytes of a table
+# Bins of scores to the margin, at which pairs of which no side is known cost less than 1e-7.
+BINS = {Charge.HINGE: 4096, Charge.SQUARED_HINGE: 1024}
+TABLE = 1 << 27  # bytes that the table of all bins may take
 
 
 class PairBlock(NamedTuple):
@@ -60,7 +61,7 @@ class Plan(NamedTuple):
     total: float
     edges: Floats | None = None
     equal_queries: bool = False
-    smooth: bool = False  # whether the charge is
+    smooth: bool = False  # whether the charge is smooth
 
     @property
     def n_ranks(self) -> int:

@@ -21,7 +21,7 @@ from hullrank.problem.settled_dual import SettledDual
 from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
-ENOUGH = 5000  # rows that tell how long the longest ones are
+ENOUGH = 5000  # drawn rows by which the largest distance of a row from the mean is estimated
 
 
 @dataclass(frozen=True)

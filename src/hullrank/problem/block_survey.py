@@ -16,7 +16,7 @@ from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
 PIECE = 16384  # most rows that are worked on at a time, so that they and what is computed for them stay in cache
-NUMBERS = 2_000_000  # most numbers of those rows
+NUMBERS = 2_000_000  # most entries of X, and of what is computed for its rows, that are worked on at a time
 
 
 class Near(NamedTuple):

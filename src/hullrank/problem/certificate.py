@@ -252,7 +252,7 @@ def certify_intervals(
     if problem.penalty is Penalty.L2:
         slope = max(2 * dual_size, 0.0) ** 0.5
     rounding = abs(gain) + abs(conjugate) + abs(dual_size) * (not problem.l1)
-    rounding += slope * unit * float(totals.sum()) / 8  # that of X'coef, by which the dual falls with this slope
+    rounding += slope * unit * float(totals.sum()) / 8  # the rounding of X'coef, times the slope of the dual in it
     reach, level = _reach(problem, theta, scores) if scale > 0 else (0.0, 0.0)
     unbalanced = reach * float(np.abs(residual).sum())
     if not centred:
@@ -260,7 +260,7 @@ def certify_intervals(
     dual = shrink * (gain - unbalanced) - shrink**2 * loss - EPSILON * rounding
     if not (np.isfinite(dual) and off <= 1e-9 * size):
         dual = -float("inf")
-    if problem.homogeneous and not dual < 0.5 * primal:  # what rounding puts below the bound is no better than w = 0
+    if problem.homogeneous and not dual < 0.5 * primal:  # a primal below the bound is rounding: take w = 0
         primal, scale = 0.0, 0.0
     noise = unbalanced + EPSILON * rounding
     noise += EPSILON * (abs(penalty) + lost * (not hard) + float(np.abs(problem.linear) @ np.abs(theta)))

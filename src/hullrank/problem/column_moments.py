@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-_ENOUGH = 500_000  # numbers from which they are measured
+_ENOUGH = 500_000  # entries of X that are enough to measure the columns by
 _PIECE = 32768  # numbers of a piece of rows that stays in cache
 _ENOUGH_LEFT = 0.01  # share of a sum that a difference must be to lose no more than two digits
 _EPSILON = float(np.finfo(np.float64).eps)

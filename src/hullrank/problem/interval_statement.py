@@ -25,7 +25,7 @@ from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
-HARD_MARGIN_DIGITS = 1e-9  # of the margin, by which a hard margin may be missed
+HARD_MARGIN_DIGITS = 1e-9  # share of a hard margin by which a row may miss it
 
 
 class Multipliers(NamedTuple):
@@ -161,7 +161,7 @@ class IntervalStatement:
         lost, rounding = charge_and_rise(self.problem, self.layout, point.thresholds, sorted_scores, digits)
         primal = self._objective(point, s, lost)
         graded = self._certified(point, evidence, s, lost)
-        if self.problem.charge is Charge.HARD:  # margins that are missed by a few digits lower the optimum
+        if self.problem.charge is Charge.HARD:  # the optimum is lower where margins may be missed by a few digits
             rounding = 4 * (lost + 16 * digits) * abs(graded.dual)
         grade = Grade(primal, graded.dual - rounding, graded.noise + rounding, graded.floor, graded.residuals)
         if self.space is None or not self.space.is_approximate:

@@ -32,7 +32,7 @@ from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, Pairs, PairsAt
 from hullrank.problem.rows import ArrayRows
 
 LISTED_PAIRS = 2_000  # up to here pairs are listed: the last digits of a small hinge problem need them one by one
-SMOOTH = 4  # times as many, for smooth charges, whose sums over unlisted pairs are dozens of passes over the rows
+SMOOTH = 4  # factor on LISTED_PAIRS for smooth charges, whose sums over unlisted pairs take dozens of passes
 
 
 class PairCharge(NamedTuple):

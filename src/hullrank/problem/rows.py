@@ -18,9 +18,9 @@ from hullrank.data import RowView, Samples, pieces
 from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
-ENOUGH = 500_000  # numbers from which mean and scale are measured
+ENOUGH = 500_000  # entries of X that are enough to measure mean and scale by
 FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyond which rows are centred in a copy
-FEW_COLUMNS = 40  # up to which BLAS multiplies two matrices in place faster than one by itself
+FEW_COLUMNS = 40  # columns up to which BLAS computes Y'Z of two matrices faster than Y'Y of one
 SMALL_PRODUCT = 1_000_000  # multiplications up to which OpenBLAS multiplies matrices in place
 BLOCK = 32768  # numbers in a block of rows that stays in cache
 
@@ -176,7 +176,7 @@ class ArrayRows:
         H = np.zeros((n, n))
         mean, late = self.mean, self.mean
         if mean is not None and self.pick is None and np.abs(mean).max(initial=0.0) < self.spread:
-            mean = None  # rows about 0 lose no digits where the mean is taken out of their sum
+            mean = None  # so near to 0, no digits are lost where the mean is taken out of the sum
         few = n <= FEW_COLUMNS
         factor, step = (d, min(step, SMALL_PRODUCT // max(n, 1) ** 2)) if few else (np.sqrt(d), step)
         for low in range(0, len(d), step):
@@ -393,5 +393,5 @@ def sorted_rows(samples: Samples) -> ArrayRows:
 def square_lengths(values: Floats, starts: NDArray[np.integer]) -> Floats:
     """|x|^2 of every row, from the stored entries of all rows."""
     sums = np.add.reduceat(np.append(values * values, 0.0), starts[:-1])
-    sums[starts[1:] == starts[:-1]] = 0.0  # of an empty row, reduceat gives the entry that follows
+    sums[starts[1:] == starts[:-1]] = 0.0  # for an empty row, reduceat gives the entry that follows
     return sums

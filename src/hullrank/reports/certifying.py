@@ -15,8 +15,8 @@ from hullrank.reports.objective import recomputed_objective
 from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
 
-_SAME = 1e-6  # of the claimed objective: more is another model, or other data
-_FINER = 0.1  # of the tolerance, to which the lower bound is computed
+_SAME = 1e-6  # share of the claimed objective by which that of the same model on the same data may differ
+_FINER = 0.1  # share of the caller's tolerance to which the lower bound is computed
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from hullrank.problem.statement import Point, Solution
 from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.pairs_newton import solve_pairs
 
-_FIRST_WIDTH = 0.03  # of the smoothed hinge's window, in margins
-_SAMPLE_TOL = 1e-4
-_NARROWEST = 0.125  # a window is narrowed eightfold at most at a time
+_FIRST_WIDTH = 0.03  # width of the first window over which the hinge is smoothed, in margins
+_SAMPLE_TOL = 1e-4  # relative gap to which the sample is solved
+_NARROWEST = 0.125  # least ratio of a window's width to that of the window before
 
 
 def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start: Point | None = None) -> Solution:

@@ -39,12 +39,12 @@ RHO_CAUTION = 1.25  # the same near the least nu with a ranking, where rho is sm
 NARROWER = 8.0  # by how much a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
 NARROWER_DRIVEN = 2.0  # the same where a linear term drives thresholds apart, which only rows in the window can hold
-WIDER = 8.0  # and by how much that of the last step grows where it settled rows wrongly
-PASSES_OF_A_STEP = 16  # over the fetched rows, which solving them takes as long as,
-ROWS_OF_A_STEP = 2000  # and how many more rows what does not depend on their number takes as long as
-MOST_FAILURES = 3  # after so many of them all rows are near their kink
-MOST_ROUNDS = 16
-ROUNDS_FROM_START = 5
+WIDER = 8.0  # factor by which the window of a step that settled rows wrongly grows
+PASSES_OF_A_STEP = 16  # solving the fetched rows takes as long as so many passes over them,
+ROWS_OF_A_STEP = 2000  # and what does not depend on their number takes as long as so many more rows
+MOST_FAILURES = 3  # steps that settled rows wrongly, after which the window takes in all rows
+MOST_ROUNDS = 16  # most passes over all rows
+ROUNDS_FROM_START = 5  # the same where the search begins at a known solution
 SOLUTION_CAUTION = 3.0  # a window around a known solution is this many times the error that its gap allows
 
 

@@ -22,9 +22,9 @@ from hullrank.solvers.newton import solve_by_newton
 from hullrank.solvers.threshold_centres import centred_thresholds
 
 Floats = NDArray[np.float64]
-FEW_ROWS = 500  # of sparse rows: a matrix of all pairs of them is factored fast
-MANY_ROWS_A_CLASS = 20  # per order constraint, below which classes are small
-MOST_GROUP_SUMS = 50_000_000  # numbers in the sums of all groups' rows
+FEW_ROWS = 500  # sparse rows up to which the matrix of their products is factored in no time
+MANY_ROWS_A_CLASS = 20  # samples for every order constraint, below which classes are small
+MOST_GROUP_SUMS = 50_000_000  # float64 numbers (400 MB) that the sums of all groups' rows may take
 NEWTON = "semismooth Newton"
 _INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that nothing separates the classes
 

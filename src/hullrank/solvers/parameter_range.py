@@ -29,7 +29,7 @@ from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
 MANY_MORE = 20  # rows for every equation, from which the interior-point method is faster than HiGHS
-SHARE = 0.01  # of the weight of all rows, by which the drive and the flows count beside them in that method
+SHARE = 0.01  # weight of the drive and of the flows in that method, as a share of that of all rows
 MOST_ROWS = 2500  # larger data are thinned out class by class before the linear program over rows
 
 
@@ -52,7 +52,7 @@ def unbounded_drive(problem: IntervalProblem, samples: Samples) -> float:
     n = problem.n_thresholds
     below = np.bincount(problem.threshold, np.where(problem.sign < 0, weight, 0.0), n)
     above = np.bincount(problem.threshold, np.where(problem.sign > 0, weight, 0.0), n)
-    first = np.ones(n, dtype=bool)  # of its chain
+    first = np.ones(n, dtype=bool)  # whether a threshold is the first one of its chain
     first[problem.up[problem.low >= 0]] = False
     ends = np.flatnonzero(first)[1:]
     costs = [
