@@ -46,7 +46,7 @@ class PriceMixin:
 
 
 class SlackPriceMixin(PriceMixin):
-    """The same for slack that is summed over samples: their mean squared distance from their mean is the unit."""
+    """A price of slack that is summed over samples, in units of 1 / their mean squared distance from their mean."""
 
     def _slack_price(self, samples: Samples, space: KernelSpace | None) -> float:
         return self._price(lambda: self._mean_square(samples, space))

@@ -138,7 +138,7 @@ def charge_thresholds(
     frame: Frame, rows: ArrayRows, block: Block, s: Floats, theta: Floats, window: Window, digits: float,
     lines: NDArray[np.int64], per_group: Floats, group_rows: Floats,
 ) -> Charged:  # fmt: skip
-    """The same where every row pays at every threshold; sums stand at the outermost groups of their sign."""
+    """Charge every slack of a piece whose rows all pay at every threshold; sums stand at the outermost groups."""
     from hullrank.problem import _threshold_loops
 
     problem, m, smoothed = frame.problem, len(s), not window.fetch

@@ -198,7 +198,7 @@ def _across(block: PairBlock, s: Floats, N: int, low: float, high: float, tables
 
 
 def _across_smoothly(block: PairBlock, s: Floats, charge: Charge, tables: MomentTables, sums: Sums) -> Floats:
-    """The same for a smooth charge."""
+    """Add the pairs with rows of other blocks under a smooth charge; gives their coef."""
     assert block.rank is not None
     if block.inside is not None:
         tables = tables.less(moments(block.rank, s, block.weights, tables.nodes))

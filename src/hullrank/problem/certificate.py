@@ -161,7 +161,7 @@ def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, sco
 def charge_and_rise(
     problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats, digits: float
 ) -> tuple[float, float]:
-    """The same, and how much more it is if every violation is larger by ``digits``."""
+    """``total_charge``, and how much more it is if every violation is larger by ``digits``."""
     sign = layout.spread(problem.sign)
     violation = layout.spread(problem.offsets(theta)) - sign * scores[layout.row_sample]
     if layout.shares_slacks:
@@ -196,14 +196,17 @@ def certify_intervals(
     """Grade a candidate of an interval problem; X enters through the scores and two penalties only.
 
     ``penalty`` is that of the weights, ``dual_penalty(coef)`` that of X'coef (see ``Penalty``; with ``settled`` rows
-    it is given their part of X'coef too). ``multipliers`` are
-    divided by the row's cost. They are first repaired to satisfy the flow on the thresholds: group factors tau with
+    it is given their part of X'coef too). ``multipliers`` are divided by the row's cost.
+
+    They are first repaired to satisfy the flow on the thresholds: group factors tau with
     linear + N'((F, t) + (W, t) tau) = 0, least in the metric of the room W, which is (N' diag(W, t) N) lam = residual,
     tau = -N lam. What the repair leaves lowers the dual by at most its size times the reach of the thresholds and,
-    unless the rows behind X'coef are ``centred``, its sum times their level. Thresholds are repaired to satisfy the
-    order constraints. ``lost`` is the total charge, if it is known; ``unit`` is rms|x|, by which the rounding of X'coef
-    is estimated; where the optimum is 0 the gap is measured against 1/2 1e-12 (sum alpha * unit)^2. Rows beyond those
-    of the layout are known by the sums ``settled`` alone.
+    unless the rows behind X'coef are ``centred``, its sum times their distance from 0. Thresholds are repaired to
+    satisfy the order constraints.
+
+    ``lost`` is the total charge, if it is known; ``unit`` is rms|x|, by which the rounding of X'coef is estimated;
+    where the optimum is 0 the gap is measured against 1/2 1e-12 (sum alpha * unit)^2. Rows beyond those of the layout
+    are known by the sums ``settled`` alone.
     """
     from hullrank.problem._loops import move_multipliers
 
@@ -253,10 +256,10 @@ def certify_intervals(
         slope = max(2 * dual_size, 0.0) ** 0.5
     rounding = abs(gain) + abs(conjugate) + abs(dual_size) * (not problem.l1)
     rounding += slope * unit * float(totals.sum()) / 8  # the rounding of X'coef, times the slope of the dual in it
-    reach, level = _reach(problem, theta, scores) if scale > 0 else (0.0, 0.0)
+    reach, far = _reach(problem, theta, scores) if scale > 0 else (0.0, 0.0)
     unbalanced = reach * float(np.abs(residual).sum())
     if not centred:
-        unbalanced += level * abs(float(residual[: problem.n_thresholds].sum()))
+        unbalanced += far * abs(float(residual[: problem.n_thresholds].sum()))
     dual = shrink * (gain - unbalanced) - shrink**2 * loss - EPSILON * rounding
     if not (np.isfinite(dual) and off <= 1e-9 * size):
         dual = -float("inf")

@@ -192,7 +192,7 @@ class Gram:
         return scores
 
     def _known_times(self, coef: Array, rows: Array | None) -> NDArray[np.float64]:
-        """The same by known values, of which few rows or columns are copied if few are needed."""
+        """The product of known kernel values with coef; few rows or columns are copied if few are needed."""
         values, samples = self.values, self.samples
         assert values is not None
         if samples is not None:

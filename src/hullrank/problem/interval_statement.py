@@ -128,7 +128,7 @@ class IntervalStatement:
         return self._objective(point, s, lost)
 
     def _objective(self, point: Point, s: Floats, lost: float) -> float:
-        """The same, from the total charge."""
+        """The objective of a point, from the total charge of its rows."""
         problem, theta = self.problem, point.thresholds
         digits = 8 * self._digits(point, s)
         if np.any(problem.order_gaps(theta) < problem.gap - digits):

@@ -258,7 +258,7 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
 
 
 def _made_factors(X: RowView, kernel: Kernel, gamma: float) -> tuple[MadeRows, MadeColumns] | None:
-    """The same for many rows that are not held in float64, against themselves."""
+    """The factors of many rows against themselves, where they are not held in float64."""
     if kernel != "rbf":
         rows = MadeRows(X, 1.0 if kernel == "linear" else float(np.sqrt(gamma)))
     else:

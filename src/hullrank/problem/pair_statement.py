@@ -106,7 +106,7 @@ class PairStatement:
         return self._objective(point, s, self.problem.exact_charge(self.problem.charged(self.pairs.at(s), 1.0)))
 
     def _objective(self, point: Point, s: Floats, charged: float) -> float:
-        """The same, from the charge of the pairs."""
+        """The objective of a point, from the charge of its pairs."""
         if self.signs is not None and not self.signs.allow(point.coef):
             return float("inf")
         penalty = Penalty.L2.of(point.coef) if self.space is None else self.space.penalty(Penalty.L2, point.coef, s)

@@ -112,7 +112,10 @@ def sweep(
 
 @njit(**UNCOUNTED)
 def order_sweep(up: Array, low: Array, gap: Array, sigma: Array, t: Array, theta: Array) -> None:
-    """The same over the multipliers t of the order constraints theta[up] - theta[low] >= gap, there and back."""
+    """Minimise the dual over one multiplier t after another, there and back.
+
+    They are those of the order constraints theta[up] - theta[low] >= gap.
+    """
     count = len(up)
     for visit in range(2 * count):
         e = visit if visit < count else 2 * count - 1 - visit

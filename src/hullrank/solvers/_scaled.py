@@ -78,11 +78,11 @@ class ScaledProblem:
         )
 
     def copied(self) -> "ScaledProblem":
-        """The same on a copy of the rows, in class order."""
+        """The problem on a copy of the rows, in class order."""
         return replace(self, rows=self.rows.copied)
 
     def sampled(self, size: int, rng: np.random.Generator) -> "ScaledProblem":
-        """The same on about ``size`` rows, evenly from every class and at least 20 of each, their prices raised."""
+        """The problem on about ``size`` rows, evenly from every class and at least 20 of each, at higher prices."""
         positions, counts = drawn_positions(self.starts, size, rng)
         prices = self.prices[positions] * np.repeat(np.diff(self.starts) / counts, counts)
         starts = np.concatenate([[0], np.cumsum(counts)])
@@ -90,7 +90,7 @@ class ScaledProblem:
         return replace(self, rows=self.rows.take(positions), starts=starts, prices=prices, layout=layout)
 
     def in_row_space(self) -> tuple["ScaledProblem", Callable[[Floats], Floats]]:
-        """The same on as many columns as rows, for more columns than rows; and the way back of its weights."""
+        """The problem on as many columns as rows, for more columns than rows; and the way back of its weights."""
         rows, lift = self.rows.in_row_space()
         return replace(self, rows=rows), lift
 
@@ -123,7 +123,7 @@ class ScaledProblem:
         return replace(point, w=best * point.w, theta=best * point.theta), 0.5 * best * usual
 
     def solve_along_direction(self, solve: Callable[..., Iterate]) -> Iterate:
-        """What ``solve`` finds from there; where it stalls, what it finds from its own start."""
+        """What ``solve`` finds from ``along_direction``; where it stalls, what it finds from its own start."""
         start, mu = self.along_direction()
         found = solve(start=start, mu=mu)
         return solve() if start is not None and found.status is Status.STALLED else found

@@ -87,7 +87,7 @@ def _solve(solver: Solver, scaled: ScaledProblem, options: Options) -> tuple[Ite
 
 
 def _solve_by_interior_point(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Iterate, CertifiedPoint]:
-    """On a copy of the rows in class order."""
+    """The interior-point method on a copy of the rows in class order, with the best certified point."""
     copied = scaled.copied()
     best = Best(copied, tol)
     solve = partial(

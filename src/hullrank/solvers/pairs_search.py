@@ -91,7 +91,7 @@ class PairPoint:
         return self.value - 2 * self.charge.complementarity
 
     def kept(self) -> "PairPoint":
-        """The same without scores and pairs."""
+        """The point without its scores and pairs, which take most of its memory."""
         return replace(self, scores=None, charge=self.charge._replace(at=None))
 
 
