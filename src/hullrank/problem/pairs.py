@@ -73,18 +73,13 @@ class PairProblem:
         """
         if self.charge.smooth:
             all_of = at.smooth(self.charge)
-            noise = self.C * all_of.noise * self.longest_row
+            noise = self.C * all_of.noise * self.rows.longest
             return PairCharge(self.C * all_of.value, self.C * all_of.coef, 0.0, noise, at)
         low, high, factor = self.window(width)
         ramp = at.ramp(low, high)
         loose = self.C * width * min(ramp.inside / 16, ramp.spread / 2) if self.charge is Charge.HINGE else 0.0
-        noise = factor * ramp.noise * self.longest_row
+        noise = factor * ramp.noise * self.rows.longest
         return PairCharge(factor / 2 * ramp.square, factor * ramp.coef, loose, noise, at)
-
-    @property
-    def longest_row(self) -> float:
-        """Largest distance of a row from their mean."""
-        return self.rows.longest
 
     def window(self, width: float) -> tuple[float, float, float]:
         """The margins (low, high) of the ramp of a kinked charge, and the factor that turns it into multipliers."""

@@ -89,11 +89,6 @@ class ScaledProblem:
         layout = lay_out(self.problem, starts, prices)
         return replace(self, rows=self.rows.take(positions), starts=starts, prices=prices, layout=layout)
 
-    def in_row_space(self) -> tuple["ScaledProblem", Callable[[Floats], Floats]]:
-        """The problem on as many columns as rows, for more columns than rows; and the way back of its weights."""
-        rows, lift = self.rows.in_row_space()
-        return replace(self, rows=rows), lift
-
     def scaled_point(self, point: Point) -> Iterate:
         """A point of the stated problem in scaled units, without multipliers of the rows."""
         f, w, theta = self.factor, point.coef, point.thresholds.copy()

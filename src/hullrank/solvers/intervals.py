@@ -77,8 +77,8 @@ def _solve(solver: Solver, scaled: ScaledProblem, options: Options) -> tuple[Ite
     wide = scaled.rows.n_features > scaled.n_samples and scaled.n_samples <= DENSE_LIMIT and not scaled.problem.l1
     if not wide or solver.sparse:
         return solver.solve(scaled, options.tol, options.max_iter)
-    reduced, lift = scaled.in_row_space()
-    point, certified = solver.solve(reduced, options.tol, options.max_iter)
+    rows, lift = scaled.rows.in_row_space()
+    point, certified = solver.solve(replace(scaled, rows=rows), options.tol, options.max_iter)
     point = replace(
         point, w=lift(point.w), theta=certified.thresholds, multipliers=certified.multipliers,
         order_multipliers=certified.order_multipliers,
