@@ -51,3 +51,10 @@ def solved(statement, tol=1e-6, max_iter=200, *, start=None, solver="auto", cach
 def kernel_solved(problem, samples, gram, *, rank=None, tol=1e-4, **options):
     """The solution of an interval problem with a kernel between the samples."""
     return solved(interval_statement(problem, samples, gram, rank), tol, **options)
+
+
+def two_classes(n=40, d=3, seed=0, noise=1.5):
+    """Rows of d columns, of which a noisy weighted sum says the class."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X @ np.linspace(1, 2, d) + noise * rng.normal(size=n) > 0).astype(int)

@@ -1,22 +1,25 @@
 """The recipes of docs/architecture.md, each followed as it is written: what is added works with all that was there."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from hullrank import ConvexHullRanker, ExactRanker, FixedMarginClassifier, OrderGraph
 from hullrank.metrics import RankStatistic, rank_statistic
 from hullrank.models.margins import MarginClassifier
-from hullrank.problem import kernel_factor, kernels, statistics
+from hullrank.problem import charges, kernel_factor, kernels, statistics
 from hullrank.problem.block_rows import Passes, add
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import fixed_margin_problem
-from hullrank.problem.rows import ArrayRows
 from hullrank.reports.certifying import certify
 from hullrank.solvers import intervals
+from hullrank.solvers._scaled import scale_problem
 from hullrank.solvers.base import REGISTRY, Solver, register
-from hullrank.solvers.interior_point import Iterate, interior_point
+from hullrank.solvers.interior_point import Iterate
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +27,47 @@ def data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     return X, np.digitize(X @ [1.0, -0.5, 0.2] + 0.4 * rng.normal(size=60), [-0.6, 0.6])
+
+
+def test_a_charge(monkeypatch, data):
+    """The hinge rounded over one unit, 0 | v^2/2 | v - 1/2: a record, and a solver that names it."""
+    monkeypatch.setattr(charges, "_BY_NAME", dict(charges._BY_NAME))
+    rounded = Charge(
+        "rounded_hinge", 4, 1.0, value=lambda v: np.clip(v, 0, 1) ** 2 / 2 + np.maximum(v - 1, 0),
+        derivative=lambda v: np.clip(v, 0, 1), curvature=lambda v: ((v > 0) & (v < 1)).astype(float),
+        conjugate=lambda a: a * a / 2, largest=1.0,
+    )  # fmt: skip
+    charges._BY_NAME["rounded_hinge"] = rounded
+
+    def solve_by_gradients(scaled, tol, max_iter):
+        problem, layout, rows = scaled.problem, scaled.layout, scaled.rows
+        sign, n = layout.spread(problem.sign), rows.n_features
+
+        def objective(z):
+            v = layout.spread(problem.offsets(z[n:])) - sign * rows.scores(z[:n])[layout.row_sample]
+            a = layout.cost * problem.charge.derivative(v)
+            pull = np.bincount(layout.row_sample, -sign * a, layout.n_samples)
+            flow = problem.flow(np.add.reduceat(a, layout.group_starts[:-1]))
+            value = z[:n] @ z[:n] / 2 + layout.cost @ problem.charge.value(v)
+            return value, np.concatenate([z[:n] + rows.adjoint(pull), flow])
+
+        found = minimize(objective, np.zeros(n + len(problem.linear)), jac=True, tol=1e-12).x
+        v = layout.spread(problem.offsets(found[n:])) - sign * rows.scores(found[:n])[layout.row_sample]
+        multipliers = problem.charge.derivative(v)
+        point = Iterate(found[:n], found[n:], multipliers, np.zeros(len(problem.up)), 1, Status.CONVERGED)
+        return point, scaled.certify(point)
+
+    monkeypatch.setattr("hullrank.solvers.base.REGISTRY", registry := dict(REGISTRY))
+    monkeypatch.setattr(intervals, "REGISTRY", registry)
+    register(Solver("gradients", "intervals", solve_by_gradients, charges=(rounded,)))
+    monkeypatch.setitem(FixedMarginClassifier._parameter_constraints, "loss", [str])
+    X, y = data
+    model = FixedMarginClassifier(0.5, loss="rounded_hinge").fit(X, y)
+    assert model.certificate_.status is Status.CONVERGED
+    assert model.certificate_.solver == "gradients"
+    assert certify(model, X, y).holds
+    model.coef_ = 1.01 * model.coef_
+    assert not certify(model, X, y).holds
 
 
 def test_an_order_builder(data):
@@ -139,6 +183,8 @@ class CountedRows:
 
     n_rows = property(lambda self: self._rows.n_rows)
     n_features = property(lambda self: self._rows.n_features)
+    copied = property(lambda self: self)
+    is_sparse = False
     columns = None
 
     def __getattr__(self, name):
@@ -148,19 +194,25 @@ class CountedRows:
         return getattr(self._rows, name)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_rows_of_another_kind(data, loss):
-    """The interior-point method sees X through the products alone."""
+@pytest.mark.parametrize(
+    ("solver", "loss"),
+    [
+        ("interior point", "hinge"),
+        ("interior point", "squared_hinge"),
+        ("semismooth Newton", "squared_hinge"),
+        ("semismooth Newton", "logistic"),
+    ],
+)
+def test_rows_of_another_kind(data, solver, loss):
+    """The interior-point and Newton methods, and their certificate, see X through the products alone."""
     X, y = data
-    statement = FixedMarginClassifier(0.5, loss=loss).state(X, y)
-    rows = ArrayRows(np.ascontiguousarray(X[statement.samples.rows]))
+    scaled = scale_problem(FixedMarginClassifier(0.5, loss=loss).state(X, y)).copied()
     asked = {}
-    one = interior_point(statement.problem, rows, statement.layout, tol=1e-9)
-    two = interior_point(statement.problem, CountedRows(rows, asked), statement.layout, tol=1e-9)
-    assert one.status is two.status is Status.CONVERGED
-    np.testing.assert_allclose(one.w, two.w, rtol=1e-9)
-    assert set(asked) <= {"scores", "adjoint", "gram", "group_sums"}
-    assert asked["gram"] >= 5
+    _, one = REGISTRY[solver].solve(scaled, 1e-9, 100)
+    _, two = REGISTRY[solver].solve(replace(scaled, rows=CountedRows(scaled.rows, asked)), 1e-9, 100)
+    assert max(one.relative_gap, two.relative_gap) <= 1e-9
+    assert one.primal == pytest.approx(two.primal, rel=1e-9)
+    assert min(asked["scores"], asked["adjoint"], asked["gram"]) >= 1
 
 
 class FiledBlocks:

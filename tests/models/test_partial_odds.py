@@ -88,3 +88,12 @@ def test_errors_say_what_to_do():
         PartialOddsClassifier(features=[9]).fit(X, y)
     with pytest.raises(HullrankError, match="linear FixedMarginClassifier"):
         PartialOddsClassifier(FixedMarginClassifier(kernel="rbf")).fit(X, y)
+
+
+def test_weights_are_repetitions_where_classes_are_balanced():
+    X, y = turning(2, 120)
+    times = np.random.default_rng(3).integers(0, 3, len(y))
+    inner = FixedMarginClassifier(class_weight="balanced", tol=1e-10)
+    one = PartialOddsClassifier(inner, features=[1]).fit(X, y, sample_weight=times)
+    two = PartialOddsClassifier(inner, features=[1]).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert one.certificate_.primal == pytest.approx(two.certificate_.primal, rel=1e-8)

@@ -12,8 +12,10 @@ from hullrank import (
     FixedMarginClassifier,
     LinearRelaxationRanker,
     NuMarginClassifier,
+    PartialOddsClassifier,
     PRank,
     SampledPairsRanker,
+    SemiSupervised,
     SumOfMarginsClassifier,
     SwappedPairsRanker,
 )
@@ -287,6 +289,27 @@ class TestExact:
         counted = certify(model, X, y).facts["value recounted"]
         model.certificate_ = replace(certificate, value=counted, upper_bound=counted)
         assert "not proven again" in certify(model, X, y, time_limit=5).reason
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_semi_supervised_models(kernel):
+    X, y, weights = samples()
+    model = SemiSupervised(FixedMarginClassifier(kernel=kernel, tol=1e-8), strength=1.0)
+    model.fit(X[::2], y[::2], unlabeled=X[1::2], sample_weight=weights[::2])
+    assert certify(model, X[::2], y[::2], sample_weight=weights[::2]).holds
+    assert not certify(model, X[::2], y[::2]).holds
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_partial_odds(class_weight):
+    X, y, weights = samples()
+    weights = weights * (np.arange(len(y)) % 9 > 0)
+    inner = FixedMarginClassifier(tol=1e-8, class_weight=class_weight)
+    model = PartialOddsClassifier(inner, features=[1]).fit(X, y, sample_weight=weights)
+    assert certify(model, X, y, sample_weight=weights).holds
+    assert not certify(model, X, y).holds
+    model.departures_ = 1.1 * model.departures_
+    assert not certify(model, X, y, sample_weight=weights).holds
 
 
 def test_what_proves_nothing_says_so():

@@ -75,11 +75,12 @@ def _with_data(model: Model, data: Data, resamples: int) -> tuple[Any, bool | No
 
     inside, y, step = unwrap(model.pipeline), model.target(data), model.step
     training = model.holds_training_rows(inside.transform(data.X), y, model.fit_parameters(data))
+    slow = any(kind.__name__ in _SLOW for kind in type(step).__mro__)
     if training is False:
         note("these are not the rows of the fit, so the weights have no errors; the training table gives them")
-    elif type(step).__name__ in _SLOW and resamples:
+    elif slow and resamples:
         note("no errors of the weights: every refit is a search of its own")
-    wanted = 0 if training is False or type(step).__name__ in _SLOW else resamples
+    wanted = 0 if training is False or slow else resamples
     with working(f"fitting {wanted} resamples of {len(data):,} rows" if wanted else "measuring influences") as advance:
         summary = summarise(
             model.pipeline,

@@ -11,12 +11,13 @@ from hullrank.data import Samples, check_target, check_weights
 from hullrank.data.labels import declared_categories, unique_inverse
 from hullrank.exceptions import HullrankError
 from hullrank.problem.block_rows import Block, BlockRows, Sums
+from hullrank.problem.rows import ArrayRows
 from hullrank.problem.sampling import draw
 
 Floats = NDArray[np.float64]
 MEMORY = 2 << 30  # bytes that a fit may hold for rows, where a source does not say
 LEAST_ROOM = 2000  # rows that every fit may hold
-MOST_SAMPLED = 100_000  # rows of the sample
+MOST_SAMPLED = 100_000  # most rows of the sample
 
 
 @dataclass(frozen=True)
@@ -137,11 +138,8 @@ def encode(raw: tuple[Any, Any, Any, Any], codes: dict[Any, int], factors: Float
 def _moments(X: Any, weights: Floats) -> tuple[float, Floats | None, float]:
     """Weight, mean (None if sparse), and sum of weight |x - mean|^2."""
     total = float(weights.sum())
-    if sp.issparse(X):
-        return total, None, float(np.asarray(X.multiply(X).sum(axis=1)).ravel() @ weights)
-    mean = weights @ X / total
-    squares = weights @ np.square(X - mean[None, :])
-    return total, mean, float(squares.sum())
+    mean = None if sp.issparse(X) else ArrayRows(X).adjoint(weights) / total
+    return total, mean, float(ArrayRows(X, None, mean).gram_diagonal(weights).sum())
 
 
 def _merged(moments: list[tuple[float, Floats | None, float]]) -> tuple[Floats | None, float]:

@@ -57,7 +57,7 @@ def cheapest_cuts(levels: NDArray[Any], table: NDArray[Any], costs: Floats) -> F
 def best_cuts_between(
     levels: NDArray[Any], table: NDArray[Any], costs: Floats, *, relative: bool
 ) -> tuple[Floats, float]:
-    """The same for ascending levels of the score with the weight of every class there, (level, class)."""
+    """``best_cuts`` from the ascending levels of the score and the weight of every class there, (level, class)."""
     shares = table / table.sum()
     paid = shares @ costs
     ends = _cheapest(paid)

@@ -16,21 +16,21 @@ from hullrank.data import Samples
 from hullrank.exceptions import HullrankError
 from hullrank.models.margins import MarginClassifier
 from hullrank.order import OrderGraph
+from hullrank.problem.column_moments import mean_square
 from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
-from hullrank.problem.rows import mean_square
 from hullrank.problem.statement import Solution
 from hullrank.solvers.parameter_range import Collapse, collapse_drive, unbounded_drive
 
 Floats = NDArray[np.float64]
 Direction = tuple[Floats, Floats] | None  # weights and thresholds
 FRACTION: list[Any] = [Interval(Real, 0, 1, closed="both"), None]
-_LINEAR, _CURVED = 0.1, 0.7  # of the workable range, where no fraction is given (docs/defaults.md)
-_ROUGH = 0.02  # of the workable range, by which its lower end may be set too high
-_NEARBY = 0.15  # of it, up to which the optimum lies near the direction in which a ranking begins
-_ENDS = 0.01  # of the workable range: the ends themselves have no ranking, or no unique one
+_LINEAR, _CURVED = 0.1, 0.7  # ``fraction`` where none is given: linear, and with a kernel (docs/defaults.md)
+_ROUGH = 0.02  # share of the workable range by which its lower end may be set too high
+_NEARBY = 0.15  # share of the workable range up to which the optimum is near the direction where a ranking begins
+_ENDS = 0.01  # share of the workable range that is kept off its ends, which have no ranking or no unique one
 
 
 class DrivenMarginClassifier(MarginClassifier):

@@ -16,15 +16,16 @@ from hullrank.problem.block_rows import BlockRows, Sums
 from hullrank.problem.charges import Charge
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.pairs import every_pair
+from hullrank.problem.rows import ArrayRows
 
 Floats = NDArray[np.float64]
 Checked = tuple[Any, Floats, Floats, Any]
 
 FEW_RANKS = 64  # different targets up to which pairs are summed by rank, in whatever blocks the rows lie
 SAMPLE = 1 << 25  # bytes of the rows that are drawn from all blocks
-_IN_SAMPLE = 8  # the part of the memory that a sample takes at most
-_FEWEST = 1000  # rows of a sample
-_CELL = 8  # bytes
+_IN_SAMPLE = 8  # a sample takes at most the memory divided by this
+_FEWEST = 1000  # fewest rows of a sample
+_CELL = 8  # bytes of a float64
 
 
 def checked_block(block: tuple[Any, Any, Any, Any]) -> Checked:
@@ -55,7 +56,7 @@ def first_look(block: Checked, n_blocks: int, memory: int | None) -> Sums:
     targets, codes = np.unique(y, return_inverse=True)
     few = len(targets) <= FEW_RANKS
     sums |= {
-        "rows": len(y), "weight": float(weights.sum()), "moment": {X.shape[1]: np.asarray(weights @ X).ravel()},
+        "rows": len(y), "weight": float(weights.sum()), "moment": {X.shape[1]: ArrayRows(X).adjoint(weights)},
         "inside": inside, "n_inside": 0 if pairs is None else pairs.n_pairs,
         "n_queries": 0 if pairs is None else len(pairs.n_ranks),
         "queries": [] if qid is None else np.unique(qid).tolist(),

@@ -12,13 +12,13 @@ import numpy as np
 
 from hullrank.data import Samples
 from hullrank.problem.charges import Charge
+from hullrank.problem.column_moments import mean_square
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.kernel_space import KernelSpace
-from hullrank.problem.rows import mean_square
 from hullrank.problem.statement import Solution
 
-_SMALL = 1e-3  # of C="scale", below which a price may be blamed for a collapse
-_LIMITS = 1e-100, 1e100  # of a price, so that its products with weights and squares of entries stay finite
+_SMALL = 1e-3  # share of C="scale" below which a price may be blamed for a collapse
+_LIMITS = 1e-100, 1e100  # least and largest price, so that its products with weights and squares of entries stay finite
 
 
 class PriceMixin:
@@ -46,7 +46,7 @@ class PriceMixin:
 
 
 class SlackPriceMixin(PriceMixin):
-    """The same for slack that is summed over samples: their mean squared distance from their mean is the unit."""
+    """A price of slack that is summed over samples, in units of 1 / their mean squared distance from their mean."""
 
     def _slack_price(self, samples: Samples, space: KernelSpace | None) -> float:
         return self._price(lambda: self._mean_square(samples, space))

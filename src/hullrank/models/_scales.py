@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hullrank.exceptions import ScaleWarning
 from hullrank.problem.column_moments import ColumnMoments, column_moments
 
-MOST = 1e3  # ratio of two standard deviations
+MOST = 1e3  # ratio of two columns' standard deviations beyond which the user is warned
 _DIGITS = 1e-9  # of its mean, by which a column varies that is taken as constant
 
 

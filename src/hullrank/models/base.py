@@ -18,6 +18,7 @@ from hullrank.data import check_rows
 from hullrank.exceptions import ConvergenceWarning, HullrankError, QueryWarning
 from hullrank.metrics import scoring_order, swapped_pairs, wmw_score
 from hullrank.problem.certificate import Certificate, Status
+from hullrank.problem.rows import linear_scores
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -125,7 +126,7 @@ class ScoreLineEstimator(BaseEstimator):
         return False
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        return np.asarray(X @ self.coef_).ravel()
+        return linear_scores(X, self.coef_)
 
     def summary(self, X: Any = None, y: Any = None, **options: Any) -> Any:
         """What the model learned, as tables; with the training data, with bootstrap errors.

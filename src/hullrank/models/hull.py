@@ -24,7 +24,7 @@ from hullrank.problem.intervals import IntervalProblem, hull_problem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.statement import Solution
 
-_SHARES = (0.05, 0.5, 0.95)  # of a class's weight, at which its scores are remembered
+_SHARES = (0.05, 0.5, 0.95)  # quantiles of the scores of a class that are remembered
 _MANY = 10_000  # samples from which scores are counted in steps for the thresholds
 _STEPS = 4096
 _FAR = 8.0  # standard deviations of the scores that the steps reach to either side

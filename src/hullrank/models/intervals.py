@@ -236,7 +236,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         grade = statement.grade(point, solution.evidence, scores)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)
-        if self.certificate_.status is not Status.INTERRUPTED:  # whose scores say nothing about C
+        if self.certificate_.status is not Status.INTERRUPTED:  # scores of an interrupted fit say nothing about C
             self._warn_if_collapsed(statement, scores)
 
     def _warn_if_collapsed(self, statement: IntervalStatement, scores: Floats) -> None:

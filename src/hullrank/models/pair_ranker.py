@@ -116,7 +116,7 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         grade = statement.grade(self.candidate(statement), solution.evidence)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)
-        if self.certificate_.status is not Status.INTERRUPTED:  # whose weights say nothing about C
+        if self.certificate_.status is not Status.INTERRUPTED:  # weights of an interrupted fit say nothing about C
             self._warn_if_weak(statement)
 
     def _warm_start_for(self, statement: PairStatement) -> Point | None:

@@ -7,7 +7,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval, StrOptions
@@ -16,6 +15,8 @@ from hullrank.exceptions import HullrankError, LabelError
 from hullrank.metrics.brant import proportional_odds_test
 from hullrank.models.base import fitting
 from hullrank.models.margins import FixedMarginClassifier
+from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
 
@@ -102,24 +103,68 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self : object
         """
+        rows, labels, prices = self._checked(X, y, sample_weight)
+        counted = prices > 0
+        self.p_values_ = proportional_odds_test(rows[counted], labels.codes[counted])
+        self.features_ = self._freed(rows.shape[1])
+        model = clone(self._inner).set_params(classes=None, thresholds="immediate", class_weight=None)
+        expanded, above, given = self._questions(rows, labels, prices)
+        self.estimator_ = model.fit(expanded, above, **given)
+        self._store(labels.classes, rows.shape[1])
+        return self
+
+    def state(self, X: Any, y: Any, *, sample_weight: Any = None) -> IntervalStatement:
+        """The problem that ``fit`` solved on these data: every row once for every threshold.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        statement : IntervalStatement
+        """
+        check_is_fitted(self)
+        expanded, above, given = self._questions(*self._checked(X, y, sample_weight))
+        return self.estimator_.state(expanded, above, **given)
+
+    def candidate(self, statement: IntervalStatement) -> Point:
+        """The fitted attributes as a point of the stated problem.
+
+        Parameters
+        ----------
+        statement : IntervalStatement
+            What ``state`` returned for the training data.
+
+        Returns
+        -------
+        point : Point
+        """
+        coef = np.concatenate([self.coef_, self.departures_.ravel()])
+        return Point(coef, self.estimator_.candidate(statement).thresholds)
+
+    @property
+    def _inner(self) -> FixedMarginClassifier:
         inner = FixedMarginClassifier() if self.estimator is None else self.estimator
         if not isinstance(inner, FixedMarginClassifier) or inner.kernel != "linear" or inner.monotonic_cst is not None:
             raise HullrankError("estimator must be a linear FixedMarginClassifier without signs of features")
-        rows = check_rows(self, X, reset=True)
-        values = check_target(rows, y, discrete=inner.classes is None)
+        return inner
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Floats, Labels, Floats]:
+        """Rows, labels (of rows without weight: any), and the weights of rows times those of their classes."""
+        inner, fitted = self._inner, hasattr(self, "estimator_")
+        rows = check_rows(self, X, reset=not fitted)
+        values = check_target(rows, y, discrete=inner.classes is None).copy()
         weights = check_weights(sample_weight, rows)
-        rows, kept = (rows.toarray() if sp.issparse(rows) else rows)[weights > 0], weights > 0
-        labels = encode_labels(y, values[kept], inner.classes)
+        values[weights == 0] = values[np.argmax(weights > 0)]
+        labels = encode_labels(y, values, self.classes_.tolist() if fitted else inner.classes)
         if len(labels.classes) < 2:
             raise LabelError(f"y has only one class, {labels.classes.tolist()[0]!r}; ranking needs two")
-        self.p_values_ = proportional_odds_test(rows, labels.codes)
-        self.features_ = self._freed(rows.shape[1])
-        expanded, above, threshold = self._questions(rows, labels.codes, len(labels.classes) - 1)
-        model = clone(inner).set_params(classes=None, thresholds="immediate", class_weight=None)
-        price = np.tile(weights[kept] * _per_sample(inner.class_weight, labels), len(labels.classes) - 1)
-        self.estimator_ = model.fit(expanded, above, groups=threshold, sample_weight=price)
-        self._store(labels.classes, rows.shape[1])
-        return self
+        totals = np.asarray(np.bincount(labels.codes, weights, len(labels.classes)), dtype=np.float64)
+        factors = inner._class_weights(labels, totals)
+        return rows.toarray() if sp.issparse(rows) else rows, labels, weights * factors[labels.codes]
 
     def _freed(self, n: int) -> NDArray[np.intp]:
         """Features given, or those that Holm's procedure rejects."""
@@ -133,16 +178,19 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         rejected = np.logical_and.accumulate(self.p_values_[by_size] <= limits)
         return np.sort(by_size[rejected])
 
-    def _questions(self, X: Floats, codes: NDArray[np.intp], n: int) -> tuple[Any, Any, Any]:
+    def _questions(
+        self, X: Floats, labels: Labels, prices: Floats
+    ) -> tuple[Floats, NDArray[np.intp], dict[str, NDArray[Any]]]:
         """Every sample once for every threshold: its features, those that are free in columns of the threshold."""
-        m, free = len(X), len(self.features_)
+        m, n, free = len(X), len(labels.classes) - 1, len(self.features_)
         expanded = np.zeros((n * m, X.shape[1] + n * free))
         expanded[:, : X.shape[1]] = np.tile(X, (n, 1))
         for j in range(n):
             columns = X.shape[1] + j * free
             expanded[j * m : (j + 1) * m, columns : columns + free] = X[:, self.features_]
         threshold = np.repeat(np.arange(n), m)
-        return expanded, (np.tile(codes, n) > threshold).astype(np.intp), threshold
+        above = (np.tile(labels.codes, n) > threshold).astype(np.intp)
+        return expanded, above, {"groups": threshold, "sample_weight": np.tile(prices, n)}
 
     def _store(self, classes: NDArray[Any], n: int) -> None:
         self.classes_ = classes
@@ -168,6 +216,19 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         rows = rows.toarray() if sp.issparse(rows) else rows
         own: Floats = rows[:, self.features_] @ self.departures_.T - self.thresholds_
         return (rows @ self.coef_)[:, None] + own
+
+    def stated_scores(self, X: Any) -> Floats:
+        """The scores w.x + v_j.x_S of the rows of the stated problem: all rows of X for one threshold after the other.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples * (n_classes - 1),)
+        """
+        return (self.threshold_scores(X) + self.thresholds_).T.ravel()
 
     def score_samples(self, X: Any) -> Floats:
         """The mean score over the thresholds; higher means ranked higher.
@@ -218,11 +279,3 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _per_sample(class_weight: Any, labels: Labels) -> Floats:
-    """The weight of every sample's class."""
-    if class_weight is None:
-        return np.ones(len(labels.codes))
-    values = labels.classes[labels.codes]
-    return np.asarray(compute_class_weight(class_weight, classes=labels.classes, y=values))[labels.codes]

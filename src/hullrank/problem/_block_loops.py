@@ -4,6 +4,7 @@ from math import exp, log, sqrt
 from typing import Any
 
 from hullrank._jit import njit, place
+from hullrank.problem.charges import HINGE, LOGISTIC, SQUARED_HINGE
 
 Array = Any
 STEEP = 600.0  # violations up to which exp(v), and products of some of them, are finite numbers
@@ -53,7 +54,7 @@ def survey_rows(
                 if other > v:
                     v, g, side = other, place(h), -1.0
             alpha, d = 0.0, 0.0
-            if charge == 3:
+            if charge == LOGISTIC:
                 if len(growth):
                     u = groups[2, g] / growth[i] if groups[0, g] > 0.0 else groups[2, g] * growth[i]
                 else:
@@ -70,8 +71,8 @@ def survey_rows(
             else:
                 paid = max(v, 0.0)
                 more = max(v + digits, 0.0)
-                total += c * (paid if charge == 0 else paid * paid)
-                rise += c * (more - paid if charge == 0 else more * more - paid * paid)
+                total += c * (paid if charge == HINGE else paid * paid)
+                rise += c * (more - paid if charge == HINGE else more * more - paid * paid)
                 if not measured and width <= abs(v) < longest * width:
                     measured = True
                     square = 0.0
@@ -79,7 +80,7 @@ def survey_rows(
                         square += (X[i, j] - centre[j]) ** 2
                     window *= min(max(sqrt(square) / usual, 1.0), longest)
                 close = -window < v < window or (tied and v > 0.0)
-                if charge == 1:
+                if charge == SQUARED_HINGE:
                     alpha = 2.0 * c * paid
                     d = 2.0 * c if v > 0.0 and (smoothed or not close) else 0.0
                 elif close:

@@ -58,7 +58,7 @@ def exponentials32(block: Array, first: Array, last: Array) -> None:
 
 @njit(**_OPTIONS)
 def exponentials64(block: Array, first: Array, last: Array) -> None:
-    """The same for a float64 matrix."""
+    """exp(min(x, 0)) of every x in the lines first..last-1 of a float64 matrix, in place; NaN stays."""
     for i in range(first, last):
         for k in range(block.shape[1]):
             x = block[i, k]

@@ -9,22 +9,19 @@ Array = Any
 
 @njit()
 def move_multipliers(
-    table: Array, sign: Array, charge: int, cost: Array, a: Array, tau: Array, coef: Array, per_group: Array
-) -> Any:
-    """Move a by tau * room, where room = min(a, v) with v = 1 - sum a where multipliers end at 1 (hinge, logistic; half
-    of it for a shared slack), and a elsewhere.
+    table: Array, sign: Array, largest: float, cost: Array, a: Array, tau: Array, coef: Array, per_group: Array
+) -> None:
+    """Move the multipliers a (divided by the cost of their slack) by tau * room.
 
-    Fills coef[k] = sum of sign * alpha over the sample's rows and per_group = (sums of alpha, sums of cost * room);
-    returns the sum of cost * conjugate(sum_bundle a) of charges with a kink: (sum a)^2 / 4 for the squared hinge, else
-    0.
+    A slack has the room v = ``largest`` - sum a, half of it for either of two rows that share it, and a row the room
+    min(a, v). Fills coef[k] = sum of sign * alpha over the sample's rows and per_group = (sums of alpha, sums of
+    cost * room).
     """
     for k in range(len(coef)):
         coef[k] = 0.0
     for g in range(len(sign)):
         per_group[0, g] = 0.0
         per_group[1, g] = 0.0
-    bounded = charge == 0 or charge == 3
-    conjugate = 0.0
     for b in range(len(table)):
         start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
         row, partner_row, first = table[b, 4], table[b, 5], table[b, 6]
@@ -33,21 +30,17 @@ def move_multipliers(
             c = cost[first + i]
             x = a[row + i]
             y = a[partner_row + i] if h >= 0 else 0.0
-            room = share * max(0.0, 1.0 - x - y) if bounded else 1e300
+            room = share * max(0.0, largest - x - y)
             x += tau[g] * min(x, room)
             if h >= 0:
                 y += tau[h] * min(y, room)
-                room = share * max(0.0, 1.0 - x - y) if bounded else 1e300
-                a[partner_row + i] = y
-                per_group[0, h] += c * y
-                per_group[1, h] += c * min(y, room)
-                coef[start + i] += sign[h] * c * y
-            elif bounded:
-                room = max(0.0, 1.0 - x)
+            room = share * max(0.0, largest - x - y)
             a[row + i] = x
             per_group[0, g] += c * x
             per_group[1, g] += c * min(x, room)
             coef[start + i] += sign[g] * c * x
-            if charge == 1:
-                conjugate += 0.25 * c * (x + y) * (x + y)
-    return conjugate
+            if h >= 0:
+                a[partner_row + i] = y
+                per_group[0, h] += c * y
+                per_group[1, h] += c * min(y, room)
+                coef[start + i] += sign[h] * c * y

@@ -8,6 +8,7 @@ from math import sqrt
 from typing import Any
 
 from hullrank._jit import njit
+from hullrank.problem.charges import HINGE, SQUARED_HINGE
 
 Array = Any
 
@@ -37,7 +38,7 @@ def charge_thresholds(
             v = offsets[1, k] - s[i] if codes[i] > k else offsets[0, k] + s[i]
             paid = v if v > 0.0 else 0.0
             more = v + digits if v + digits > 0.0 else 0.0
-            if charge == 1:
+            if charge == SQUARED_HINGE:
                 total += c * paid * paid
                 rise += c * (more * more - paid * paid)
                 alpha = 2.0 * c * paid
@@ -106,7 +107,7 @@ def sift_near(
                 per_side[side, 3, k] -= d * v
                 per_sample[1, i] -= d
                 cross[1, k, i] = 0.0
-                if charge == 0:
+                if charge == HINGE:
                     per_side[side, 0, k] -= alpha
                     per_side[side, 2, k] -= alpha * v
                     per_sample[0, i] -= alpha if side else -alpha

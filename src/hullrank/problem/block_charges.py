@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.block_rows import Block
 from hullrank.problem.certificate import EPSILON
-from hullrank.problem.charges import Charge
+from hullrank.problem.charges import Charge, require_known
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.rows import SMALL_PRODUCT, ArrayRows
 from hullrank.problem.statement import Point
@@ -31,6 +31,11 @@ class Frame:
     mean: Floats | None = None
     spread: float = 1.0
     longest: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_known(
+            self.problem.charge, (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), "passes over blocks of rows"
+        )
 
     @cached_property
     def bundle_order(self) -> NDArray[np.intp]:
@@ -118,7 +123,7 @@ def charge_slacks(
     first, bundles, slots = frame.bundles_by_class
     groups, growth = _growth(problem, theta, s)
     per_sample, near = np.empty((2, m)), np.empty((2, m * slots), dtype=np.int64)
-    cross = np.zeros((2, m if sparse else 0, slots))  # classes may have fewer slots than these
+    cross = np.zeros((2, m if sparse else 0, slots))  # a class with fewer bundles leaves its last entries at 0
     charge, rise, n_near = _block_loops.survey_rows(
         *_measures(frame, rows), block.codes, block.weights, s, growth, first, bundles, groups,
         problem.charge.code, problem.cost, window.width, not window.fetch, digits, lines,
@@ -133,7 +138,7 @@ def charge_thresholds(
     frame: Frame, rows: ArrayRows, block: Block, s: Floats, theta: Floats, window: Window, digits: float,
     lines: NDArray[np.int64], per_group: Floats, group_rows: Floats,
 ) -> Charged:  # fmt: skip
-    """The same where every row pays at every threshold; sums stand at the outermost groups of their sign."""
+    """Charge every slack of a piece whose rows all pay at every threshold; sums stand at the outermost groups."""
     from hullrank.problem import _threshold_loops
 
     problem, m, smoothed = frame.problem, len(s), not window.fetch

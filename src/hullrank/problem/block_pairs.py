@@ -8,7 +8,7 @@ Three ways in which pairs lie in blocks:
   through tables of a few ranks for every block.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,15 +25,16 @@ from hullrank.problem.pair_moments import MomentTables, Nodes, moments
 from hullrank.problem.pair_sets import Pairs
 from hullrank.problem.pair_statement import PairStatement, Window
 from hullrank.problem.pair_tables import Binned, Partners, PartnerTables, tallies
-from hullrank.problem.pairs import listed_if_few
+from hullrank.problem.pairs import PairProblem, listed_if_few
 from hullrank.problem.rows import ArrayRows
 from hullrank.problem.statement import Grade, Point
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BINS = {Charge.HINGE: 4096, Charge.SQUARED_HINGE: 1024}  # to the margin: then unknown pairs cost less than 1e-7
-TABLE = 1 << 27  # most bytes of a table
+# Bins of scores to the margin, at which pairs of which no side is known cost less than 1e-7.
+BINS = {Charge.HINGE: 4096, Charge.SQUARED_HINGE: 1024}
+TABLE = 1 << 27  # bytes that the table of all bins may take
 
 
 class PairBlock(NamedTuple):
@@ -60,7 +61,7 @@ class Plan(NamedTuple):
     total: float
     edges: Floats | None = None
     equal_queries: bool = False
-    smooth: bool = False  # whether the charge is
+    smooth: bool = False  # whether the charge is smooth
 
     @property
     def n_ranks(self) -> int:
@@ -197,7 +198,7 @@ def _across(block: PairBlock, s: Floats, N: int, low: float, high: float, tables
 
 
 def _across_smoothly(block: PairBlock, s: Floats, charge: Charge, tables: MomentTables, sums: Sums) -> Floats:
-    """The same for a smooth charge."""
+    """Add the pairs with rows of other blocks under a smooth charge; gives their coef."""
     assert block.rank is not None
     if block.inside is not None:
         tables = tables.less(moments(block.rank, s, block.weights, tables.nodes))
@@ -258,18 +259,23 @@ class BlockPairStatement:
         return self.rows.passes
 
     @property
+    def problem(self) -> PairProblem:
+        """The problem over the sample of the rows."""
+        return replace(self.sample.problem, charge=self.charge)
+
+    @property
     def n_order_constraints(self) -> int:
         """Number of pairs."""
         return self.n_pairs
 
     def survey(self, w: Floats, width: float) -> PairSurvey:
         """All pairs at some weights, the hinge smoothed over about ``width``: one pass, or two through tables."""
-        shift = 0.0 if self.mean is None else float(self.mean @ w)
+        problem, shift = self.problem, 0.0 if self.mean is None else float(self.mean @ w)
         view = View(w, shift, self.mean, self._bins(w), None)
         if self.charge is Charge.HINGE and self.plan.kind != "queries":
             width = max(2 * np.ceil(width * view.N / 2), 2) / view.N  # the ends of the window are ends of bins
         view, tables = self._tables(view)
-        low, high, slope = self.sample.problem.window(width) if not self.charge.smooth else (-np.inf, 0.0, self.C)
+        low, high, slope = problem.window(width) if not self.charge.smooth else (-np.inf, 0.0, self.C)
         sums = self.rows.sum(pair_sums, view, self.charge, low, high, tables)
         paid = sums["charge"] if self.charge is Charge.HINGE else sums["square"]
         unknown = self.C * sums["unknown"]

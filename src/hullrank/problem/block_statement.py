@@ -16,12 +16,12 @@ from hullrank.problem.block_survey import Survey, survey
 from hullrank.problem.certificate import certify_intervals
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import LENGTH, PARTNER_ROW, ROW, SLACK, START, RowLayout, bundle_table, lay_out
-from hullrank.problem.rows import ArrayRows
+from hullrank.problem.rows import ArrayRows, linear_scores
 from hullrank.problem.settled_dual import SettledDual
 from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
-ENOUGH = 5000  # rows that tell how long the longest ones are
+ENOUGH = 5000  # drawn rows by which the largest distance of a row from the mean is estimated
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class BlockStatement:
 
     def scores(self, point: Point) -> Floats:
         """The scores of the drawn samples."""
-        return np.asarray(self.samples.X @ point.coef).ravel()
+        return linear_scores(self.samples.X, point.coef)
 
     def survey(self, point: Point, window: Window | None = None) -> Survey:
         """One pass over all rows, as the model predicts them."""

@@ -11,11 +11,12 @@ from hullrank.problem.block_charges import Frame, Window, charge_slacks, charge_
 from hullrank.problem.block_rows import Block, BlockRows, Sums
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
+from hullrank.problem.rows import linear_scores
 from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
 PIECE = 16384  # most rows that are worked on at a time, so that they and what is computed for them stay in cache
-NUMBERS = 2_000_000  # most numbers of those rows
+NUMBERS = 2_000_000  # most entries of X, and of what is computed for its rows, that are worked on at a time
 
 
 class Near(NamedTuple):
@@ -118,7 +119,7 @@ def _survey_piece(
     """Add one piece, which begins at row ``low`` of its block, to the sums."""
     problem = frame.problem
     X = block.X if sp.issparse(block.X) else np.ascontiguousarray(block.X, dtype=np.float64)
-    s = np.asarray(X @ point.coef).ravel()
+    s = linear_scores(X, point.coef)
     rows = frame.rows(X)
     charge = charge_thresholds if frame.pays_everywhere else charge_slacks
     digits = frame_digits(frame, point, float(np.abs(s).max(initial=0.0)))

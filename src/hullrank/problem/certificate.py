@@ -161,7 +161,7 @@ def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, sco
 def charge_and_rise(
     problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats, digits: float
 ) -> tuple[float, float]:
-    """The same, and how much more it is if every violation is larger by ``digits``."""
+    """``total_charge``, and how much more it is if every violation is larger by ``digits``."""
     sign = layout.spread(problem.sign)
     violation = layout.spread(problem.offsets(theta)) - sign * scores[layout.row_sample]
     if layout.shares_slacks:
@@ -170,10 +170,13 @@ def charge_and_rise(
         violation = largest
     if problem.charge is Charge.HARD:
         return max(float(violation.max(initial=0.0)), 0.0), 0.0
-    total = float(layout.cost @ problem.charge.value(violation))
-    if digits == 0.0 or problem.charge.smooth:  # whose slope is at most ``largest``
-        return total, digits * problem.charge.largest * float(layout.cost.sum()) if digits else 0.0
-    return total, float(layout.cost @ problem.charge.value(violation + digits)) - total
+    charge = problem.charge
+    total = float(layout.cost @ charge.value(violation))
+    if digits == 0.0:
+        return total, 0.0
+    if charge.smooth and np.isfinite(charge.largest):  # the charge rises nowhere faster than that
+        return total, digits * charge.largest * float(layout.cost.sum())
+    return total, float(layout.cost @ charge.value(violation + digits)) - total
 
 
 def certify_intervals(
@@ -193,14 +196,17 @@ def certify_intervals(
     """Grade a candidate of an interval problem; X enters through the scores and two penalties only.
 
     ``penalty`` is that of the weights, ``dual_penalty(coef)`` that of X'coef (see ``Penalty``; with ``settled`` rows
-    it is given their part of X'coef too). ``multipliers`` are
-    divided by the row's cost. They are first repaired to satisfy the flow on the thresholds: group factors tau with
+    it is given their part of X'coef too). ``multipliers`` are divided by the row's cost.
+
+    They are first repaired to satisfy the flow on the thresholds: group factors tau with
     linear + N'((F, t) + (W, t) tau) = 0, least in the metric of the room W, which is (N' diag(W, t) N) lam = residual,
     tau = -N lam. What the repair leaves lowers the dual by at most its size times the reach of the thresholds and,
-    unless the rows behind X'coef are ``centred``, its sum times their level. Thresholds are repaired to satisfy the
-    order constraints. ``lost`` is the total charge, if it is known; ``unit`` is rms|x|, by which the rounding of X'coef
-    is estimated; where the optimum is 0 the gap is measured against 1/2 1e-12 (sum alpha * unit)^2. Rows beyond those
-    of the layout are known by the sums ``settled`` alone.
+    unless the rows behind X'coef are ``centred``, its sum times their distance from 0. Thresholds are repaired to
+    satisfy the order constraints.
+
+    ``lost`` is the total charge, if it is known; ``unit`` is rms|x|, by which the rounding of X'coef is estimated;
+    where the optimum is 0 the gap is measured against 1/2 1e-12 (sum alpha * unit)^2. Rows beyond those of the layout
+    are known by the sums ``settled`` alone.
     """
     from hullrank.problem._loops import move_multipliers
 
@@ -219,9 +225,7 @@ def certify_intervals(
     tau, shift = np.zeros(problem.n_groups), np.zeros(problem.n_groups)
     drive = float(np.abs(problem.linear).max(initial=0.0))
     for turn in range(4):
-        conjugate = move_multipliers(
-            layout.table, problem.sign, problem.charge.code, layout.cost, a, tau, coef, per_group
-        )
+        move_multipliers(layout.table, problem.sign, problem.charge.largest, layout.cost, a, tau, coef, per_group)
         if settled is not None:
             shift += tau
             totals += settled.total(shift)
@@ -233,8 +237,7 @@ def certify_intervals(
             break
         move = np.maximum(np.minimum(_least_repair(problem, np.concatenate([room, t]), residual), 1.0), -1.0)
         tau, t = move[: problem.n_groups], t * (1 + move[problem.n_groups :])
-    if problem.charge.smooth:
-        conjugate = float(layout.row_cost @ problem.charge.conjugate(a))
+    conjugate = float(layout.cost @ problem.charge.conjugate(layout.by_slack(a)))
     if settled is not None:
         conjugate += settled.moved_conjugate(shift)
     dual_size = dual_penalty(coef) if settled is None else dual_penalty(coef, settled.moved_pull(problem, shift))
@@ -252,15 +255,15 @@ def certify_intervals(
     if problem.penalty is Penalty.L2:
         slope = max(2 * dual_size, 0.0) ** 0.5
     rounding = abs(gain) + abs(conjugate) + abs(dual_size) * (not problem.l1)
-    rounding += slope * unit * float(totals.sum()) / 8  # that of X'coef, by which the dual falls with this slope
-    reach, level = _reach(problem, theta, scores) if scale > 0 else (0.0, 0.0)
+    rounding += slope * unit * float(totals.sum()) / 8  # the rounding of X'coef, times the slope of the dual in it
+    reach, far = _reach(problem, theta, scores) if scale > 0 else (0.0, 0.0)
     unbalanced = reach * float(np.abs(residual).sum())
     if not centred:
-        unbalanced += level * abs(float(residual[: problem.n_thresholds].sum()))
+        unbalanced += far * abs(float(residual[: problem.n_thresholds].sum()))
     dual = shrink * (gain - unbalanced) - shrink**2 * loss - EPSILON * rounding
     if not (np.isfinite(dual) and off <= 1e-9 * size):
         dual = -float("inf")
-    if problem.homogeneous and not dual < 0.5 * primal:  # what rounding puts below the bound is no better than w = 0
+    if problem.homogeneous and not dual < 0.5 * primal:  # a primal below the bound is rounding: take w = 0
         primal, scale = 0.0, 0.0
     noise = unbalanced + EPSILON * rounding
     noise += EPSILON * (abs(penalty) + lost * (not hard) + float(np.abs(problem.linear) @ np.abs(theta)))

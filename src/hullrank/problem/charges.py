@@ -5,10 +5,12 @@ and non-decreasing. Its conjugate phi*(a) = sup_v (a v - phi(v)) is finite for m
 slack) in [0, largest], and Fenchel's inequality phi(v) + phi*(a) >= a v is an equality at a = phi'(v).
 
 To add a charge, add a record here and name it in the ``charges`` of the solvers that accept it
-(`hullrank.solvers.base.Solver`); compiled loops tell charges apart by ``code``.
+(`hullrank.solvers.base.Solver`). The certificate of a class-based problem in memory needs nothing but the record. Sums
+over pairs and over blocks have a formula for every charge, and refuse those that have none (``require_known``);
+compiled loops tell charges apart by ``code``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,6 +22,7 @@ from hullrank.exceptions import HullrankError
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 _TINY = float(np.finfo(np.float64).tiny)
+HINGE, SQUARED_HINGE, HARD, LOGISTIC = range(4)  # codes of the charges: what compiled loops compare with
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,19 +95,20 @@ def _negative_entropy(a: Floats) -> Floats:
 
 
 Charge.HINGE = Charge(
-    "hinge", 0, 1.0, value=_positive, derivative=_step, curvature=np.zeros_like, conjugate=np.zeros_like, largest=1.0
-)
+    "hinge", HINGE, 1.0,
+    value=_positive, derivative=_step, curvature=np.zeros_like, conjugate=np.zeros_like, largest=1.0,
+)  # fmt: skip
 Charge.SQUARED_HINGE = Charge(
-    "squared_hinge", 1, 1.0,
+    "squared_hinge", SQUARED_HINGE, 1.0,
     value=lambda v: _positive(v) ** 2, derivative=lambda v: 2 * _positive(v), curvature=lambda v: 2 * _step(v),
     conjugate=lambda a: a * a / 4, largest=np.inf,
 )  # fmt: skip
 Charge.HARD = Charge(
-    "hard", 2, 1.0, value=lambda v: np.where(v > 0, np.inf, 0.0), derivative=lambda v: np.where(v > 0, np.inf, 0.0),
+    "hard", HARD, 1.0, value=lambda v: np.where(v > 0, np.inf, 0.0), derivative=lambda v: np.where(v > 0, np.inf, 0.0),
     curvature=np.zeros_like, conjugate=np.zeros_like, largest=np.inf,
 )  # fmt: skip
 Charge.LOGISTIC = Charge(
-    "logistic", 3, 0.0,
+    "logistic", LOGISTIC, 0.0,
     value=_softplus, derivative=_sigmoid, curvature=lambda v: _sigmoid(v) * _sigmoid(-v),
     conjugate=_negative_entropy, largest=1.0, smooth=True,
 )  # fmt: skip
@@ -119,6 +123,12 @@ def charge_named(name: str) -> Charge:
         return _BY_NAME[name]
     except KeyError:
         raise HullrankError(f"there is no charge {name!r}; choose from {', '.join(LOSSES)}") from None
+
+
+def require_known(charge: Charge, known: Sequence[Charge], where: str) -> None:
+    """Refuse a charge that a formula was not written for; ``where`` names the formula."""
+    if charge not in known:
+        raise HullrankError(f"{where} know the charges {', '.join(each.name for each in known)}, not {charge.name}")
 
 
 def priced_charge(loss: str, C: float) -> Charge:

@@ -1,14 +1,17 @@
-"""Mean and spread of the columns of X, for words about their scales and for the precision of products with them."""
+"""Mean and spread of the rows of X and of their columns, for scales and for the precision of products with them."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-_ENOUGH = 500_000  # numbers from which they are measured
+_ENOUGH = 500_000  # entries of X that are enough to measure the columns by
 _PIECE = 32768  # numbers of a piece of rows that stays in cache
+_ENOUGH_LEFT = 0.01  # share of a sum that a difference must be to lose no more than two digits
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 class ColumnMoments(NamedTuple):
@@ -28,3 +31,38 @@ def column_moments(X: Any) -> ColumnMoments:
         apart = some[low : low + step] - mean
         squares += np.einsum("ij,ij->j", apart, apart)
     return ColumnMoments(mean, np.sqrt(squares / len(some)))
+
+
+def mean_square(X: Any, weights: Floats) -> float:
+    """Mean squared distance of the rows of X from their mean, each by its weight; 0 where that is but rounding.
+
+    It is the mean square less that of the mean or, where this difference loses digits, measured from the mean.
+    """
+    shares = weights / weights.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sp.issparse(X):
+            mean = np.asarray(shares @ X).ravel()
+            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+            total = float(shares @ squares)
+            return beyond_rounding(total - float(mean @ mean), total)
+        step = max(256, _PIECE // max(X.shape[1], 1))
+        parts = [slice(low, low + step) for low in range(0, len(shares), step)]
+        mean, squares = np.zeros((2, X.shape[1]))
+        for part in parts:
+            Y = X[part]
+            mean += shares[part] @ Y
+            squares += shares[part] @ (Y * Y)
+        total = float(squares.sum())
+        square = total - float(mean @ mean)
+        if square > _ENOUGH_LEFT * total:
+            return square
+        square = 0.0
+        for part in parts:
+            apart = X[part] - mean
+            square += float(shares[part] @ np.einsum("ij,ij->i", apart, apart))
+        return beyond_rounding(square, _EPSILON * float(mean @ mean))
+
+
+def beyond_rounding(value: float, size: float) -> float:
+    """A value that is left of terms of the given size, or 0 where it is not larger than what rounding leaves."""
+    return 0.0 if value <= 64 * _EPSILON * size else value

@@ -27,9 +27,9 @@ from hullrank.problem.matrix_probe import is_known_definite, looks_symmetric, pr
 
 LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
 _TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
-_LEAST_BLOCKS = 4  # of rows, when half of a symmetric matrix is computed
-_FEW_NUMBERS = 1 << 15  # copied at a time from a known matrix: large temporary arrays cost more than copying does
-_FEW = 400  # rows of a symmetric matrix of which computing half costs more, for putting them in order, than it saves
+_LEAST_BLOCKS = 4  # blocks of rows into which a symmetric matrix is cut at the least, to compute half of it
+_FEW_NUMBERS = 1 << 15  # entries copied at a time from a known matrix: large temporary arrays cost more than copying
+_FEW = 400  # rows up to which a symmetric matrix is computed whole: mirroring its half takes longer than it saves
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Gram:
         return scores
 
     def _known_times(self, coef: Array, rows: Array | None) -> NDArray[np.float64]:
-        """The same by known values, of which few rows or columns are copied if few are needed."""
+        """The product of known kernel values with coef; few rows or columns are copied if few are needed."""
         values, samples = self.values, self.samples
         assert values is not None
         if samples is not None:

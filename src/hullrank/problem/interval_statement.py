@@ -19,13 +19,13 @@ from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, columns_of, sorted_rows
+from hullrank.problem.rows import ArrayRows, columns_of, linear_scores, sorted_rows
 from hullrank.problem.sampling import draw
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point, Size
 
 Floats = NDArray[np.float64]
-HARD_MARGIN_DIGITS = 1e-9  # of the margin, by which a hard margin may be missed
+HARD_MARGIN_DIGITS = 1e-9  # share of a hard margin by which a row may miss it
 
 
 class Multipliers(NamedTuple):
@@ -119,7 +119,7 @@ class IntervalStatement:
         """The samples' scores as the model predicts them, in the order of the data."""
         if self.space is not None:
             return self.space.scores(point.coef)
-        return np.asarray(self.samples.X @ point.coef).ravel()
+        return linear_scores(self.samples.X, point.coef)
 
     def objective(self, point: Point, scores: Floats | None = None) -> float:
         """The objective of a point; infinite where it breaks an order constraint or a hard margin."""
@@ -128,7 +128,7 @@ class IntervalStatement:
         return self._objective(point, s, lost, self._digits(point, s))
 
     def _objective(self, point: Point, s: Floats, lost: float, digits: float) -> float:
-        """The same, from the total charge; ``digits`` is how far rounding may move a score."""
+        """The objective of a point, from the total charge of its rows; rounding may move a score by ``digits``."""
         problem, theta, digits = self.problem, point.thresholds, 8 * digits
         if np.any(problem.order_gaps(theta) < problem.gap - digits):
             return float("inf")
@@ -160,7 +160,7 @@ class IntervalStatement:
         lost, rounding = charge_and_rise(self.problem, self.layout, point.thresholds, sorted_scores, digits)
         primal = self._objective(point, s, lost, digits)
         graded = self._certified(point, evidence, s, lost)
-        if self.problem.charge is Charge.HARD:  # margins that are missed by a few digits lower the optimum
+        if self.problem.charge is Charge.HARD:  # the optimum is lower where margins may be missed by a few digits
             rounding = 4 * (lost + 16 * digits) * abs(graded.dual)
         grade = Grade(primal, graded.dual - rounding, graded.noise + rounding, graded.floor, graded.residuals)
         if self.space is None or not self.space.is_approximate:

@@ -38,9 +38,9 @@ from hullrank.problem.charges import Charge, priced_charge
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Build = TypeVar("Build", bound=Callable[..., Any])
-_FEW = 20  # order constraints that are gone through faster than tested all at once
+_FEW = 20  # order constraints up to which a loop in Python is faster than NumPy's test of all at once
 FEW_CLASSES = 64  # classes up to which problems are remembered
-MOST_ROWS = 3_000_000  # of samples that pay at many thresholds each; an interior-point step goes through all of them
+MOST_ROWS = 3_000_000  # most rows (a sample at a threshold) of a problem: an interior-point step goes through all
 DENSE_INCIDENCE = 20_000  # entries up to which the incidence matrix is kept dense
 
 

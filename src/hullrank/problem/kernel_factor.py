@@ -24,9 +24,9 @@ Ints = NDArray[np.intp]
 NYSTROEM_RANK = 1000  # pivots of approximation="nystroem"
 _DEFINITE = ("linear", "rbf", "laplacian")
 _PROBE = 1500  # samples whose kernel matrix is tested for negative eigenvalues
-_FLOAT32_SAFE = 1e10  # largest values between its inverse and this one leave room for the others in float32
+_FLOAT32_SAFE = 1e10  # largest entries between 1/this and this leave room for all others in float32, without a scale
 _TINY = float(np.finfo(np.float64).tiny)
-_NEGLIGIBLE = 1e-13  # of the largest diagonal entry
+_NEGLIGIBLE = 1e-13  # share of the largest diagonal entry below which a pivot counts as 0
 _DIGITS = 64 * float(np.finfo(np.float64).eps)  # of the largest entry: what rounding may do to any entry
 
 

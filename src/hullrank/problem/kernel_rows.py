@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hullrank.data import RowView, pieces
 
 Floats = NDArray[np.float64]
-TILE = 2048  # columns that are made at a time
+TILE = 2048  # columns of kernel values that are computed at a time
 
 
 @dataclass(frozen=True)

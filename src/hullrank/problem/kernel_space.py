@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from hullrank.data import RowView, pieces
 from hullrank.problem.certificate import EPSILON
+from hullrank.problem.column_moments import beyond_rounding, mean_square
 from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_factor import KernelFactor, factor_kernel, is_definite
-from hullrank.problem.rows import beyond_rounding, mean_square
 
 Floats = NDArray[np.float64]
-_SOME = 300  # samples by which the spread of all is measured where its size will do
-_MANY = 2000  # the same where a parameter follows from it
+_SOME = 300  # samples by which the spread of all is measured where its order of magnitude is enough
+_MANY = 2000  # samples by which the spread is measured where a parameter is derived from it
 MOST_PRODUCTS = 4e8  # kernel values up to which the remainder of an approximation is computed exactly
 
 

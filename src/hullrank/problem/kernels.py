@@ -21,8 +21,8 @@ Array = NDArray[Any]
 Kernel = str | Callable[[Any, Any], ArrayLike]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 BLOCK_BYTES = 1 << 21
-_MADE = 8  # times as large a block where columns are made for it
-_ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a mean, by which entries that are all equal seem to differ
+_MADE = 8  # factor by which a block is larger where its columns have to be computed first
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)  # share of the mean by which rounding sets equal entries apart
 _WIDE = 1e4  # exponent of rbf over twice the largest distance from the mean beyond which values come from differences
 
 
@@ -220,7 +220,7 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
             apart *= apart
             variance += float((weight[part] @ apart).sum())
     else:
-        counts = np.diff(X.indptr)  # of the entries of every row that are not left out as zeros
+        counts = np.diff(X.indptr)  # stored entries of every row
         stored = float(np.repeat(weight, counts) @ (X.data - mean) ** 2)
         variance = stored + float(weight @ (X.shape[1] - counts)) * mean * mean
     return variance if variance > (_ROUNDING * mean) ** 2 else 0.0
@@ -258,7 +258,7 @@ def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[
 
 
 def _made_factors(X: RowView, kernel: Kernel, gamma: float) -> tuple[MadeRows, MadeColumns] | None:
-    """The same for many rows that are not held in float64, against themselves."""
+    """The factors of many rows against themselves, where they are not held in float64."""
     if kernel != "rbf":
         rows = MadeRows(X, 1.0 if kernel == "linear" else float(np.sqrt(gamma)))
     else:

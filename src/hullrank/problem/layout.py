@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hullrank.exceptions import HullrankError
 from hullrank.problem.intervals import MOST_ROWS, IntervalProblem
 
-ROWS_A_SAMPLE = 50  # up to which any number of rows is taken: then X is most of the memory
+ROWS_A_SAMPLE = 50  # rows for every sample up to which their total is not limited: X then is most of the memory
 START, LENGTH, GROUP, PARTNER, ROW, PARTNER_ROW, SLACK = range(7)
 
 
@@ -59,6 +59,12 @@ class RowLayout:
                 rows = concatenated_ranges(held[:, side], held[:, LENGTH])
                 slack[rows] = concatenated_ranges(held[:, SLACK], held[:, LENGTH])
         return slack
+
+    def by_slack(self, per_row: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each slack the sum over the one or two rows that use it."""
+        if not self.shares_slacks:
+            return per_row
+        return np.asarray(np.bincount(self.row_slack, per_row, self.n_slacks), dtype=np.float64)
 
     @cached_property
     def row_sample(self) -> NDArray[np.int64]:
@@ -126,7 +132,7 @@ def bundle_table(
 
 def _group_starts(n_groups: int, table: NDArray[np.int64]) -> NDArray[np.int64]:
     """(G + 1,) first row of every group."""
-    count = np.zeros(n_groups + 1, dtype=np.int64)  # that of group g at g + 1, of no partner (-1) at 0
+    count = np.zeros(n_groups + 1, dtype=np.int64)  # by group, after that of no partner (-1)
     count[table[:, PARTNER] + 1] = table[:, LENGTH]
     count[table[:, GROUP] + 1] = table[:, LENGTH]
     count[0] = 0

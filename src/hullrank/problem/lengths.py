@@ -19,8 +19,8 @@ from hullrank.exceptions import HullrankError
 Floats = NDArray[np.float64]
 
 MOST_ROWS = 600  # rows that the gammas are learned from
-_SHRINKAGE = 0.3  # price of a gamma_j * variance_j of 1, in nats
-_LOW, _HIGH = np.log(1e-6), np.log(1e2)  # of gamma_j * variance_j
+_SHRINKAGE = 0.3  # price, in nats, of a column with gamma_j * variance_j = 1
+_LOW, _HIGH = np.log(1e-6), np.log(1e2)  # bounds of log(gamma_j * variance_j)
 
 
 def normal_scores(targets: NDArray[Any], query: NDArray[np.integer]) -> Floats:

@@ -21,8 +21,8 @@ from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.pair_sets import EPSILON, Floats, Smooth
 
 Ints = NDArray[np.int64]
-TERMS = 21  # for full accuracy
-_ROOM = 1 << 22  # numbers that counters may take
+TERMS = 21  # terms of the series, which give all digits of a float64
+_ROOM = 1 << 22  # float64 numbers that the running sums may take
 
 
 def alternating_weights(n: int) -> Floats:
@@ -49,7 +49,7 @@ class LogisticPairs:
     def __init__(self, pairs: AllPairs, order: Ints, scores: Floats) -> None:
         self.pairs, self.order, self.scores = pairs, order, scores
         self.rank, self.weights = pairs.small_rank[order], pairs.weights[order]
-        self.growth: dict[int, tuple[Floats, Ints]] = {}  # by way
+        self.growth: dict[int, tuple[Floats, Ints]] = {}  # by direction (1: ascending scores, -1: descending)
 
     def smooth(self, centred: Floats, lower: Floats, higher: Floats) -> Smooth:
         """All pairs charged; ``lower`` and ``higher`` are the sums of weights, and of weights times ``centred`` scores,

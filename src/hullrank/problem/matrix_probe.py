@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_ROUNDING = 1e-13  # of the largest entry of a product
+_ROUNDING = 1e-13  # share of a product's largest entry by which rounding may change it
 _MOST_KNOWN = 1000  # matrices remembered at a time
 _definite: set[int] = set()
 

@@ -93,7 +93,7 @@ class MomentTables:
         return cls(nodes, below, table.sum(axis=0) - table - below)
 
     def less(self, found: Mapping[int, Floats]) -> "MomentTables":
-        """The same without some of the rows."""
+        """The tables without some of the rows."""
         own = MomentTables.of(self.nodes, found, len(self.below))
         return MomentTables(self.nodes, self.below - own.below, self.above - own.above)
 

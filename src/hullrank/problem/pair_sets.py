@@ -180,7 +180,7 @@ class _ListedAt:
         if sp.issparse(X):
             product = (X.T @ (X.multiply(degree) - 2 * (violated @ X))).toarray()
         else:
-            X = X - X.mean(axis=0)  # differences do not care, rounding errors do
+            X = X - X.mean(axis=0)  # a shift leaves differences as they are, and makes rounding errors smaller
             product = X.T @ (degree * X - 2 * (violated @ X))
         return (product + product.T) / 2
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge
-from hullrank.problem.column_moments import ColumnMoments, column_moments
+from hullrank.problem.column_moments import ColumnMoments, beyond_rounding, column_moments
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.pair_sets import Floats, ListedPairs, Pairs
 from hullrank.problem.pairs import PairCharge, PairProblem
-from hullrank.problem.rows import ArrayRows, beyond_rounding, centred_rows, columns_of
+from hullrank.problem.rows import ArrayRows, centred_rows, columns_of, linear_scores
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point
 
@@ -98,7 +98,7 @@ class PairStatement:
         """The samples' scores as the model predicts them."""
         if self.space is not None:
             return self.space.scores(point.coef)
-        return np.asarray(self.X @ point.coef).ravel()
+        return linear_scores(self.X, point.coef)
 
     def objective(self, point: Point, scores: Floats | None = None) -> float:
         """The objective of a point."""
@@ -106,7 +106,7 @@ class PairStatement:
         return self._objective(point, s, self.problem.exact_charge(self.problem.charged(self.pairs.at(s), 1.0)))
 
     def _objective(self, point: Point, s: Floats, charged: float) -> float:
-        """The same, from the charge of the pairs."""
+        """The objective of a point, from the charge of its pairs."""
         if self.signs is not None and not self.signs.allow(point.coef):
             return float("inf")
         penalty = Penalty.L2.of(point.coef) if self.space is None else self.space.penalty(Penalty.L2, point.coef, s)

@@ -69,7 +69,7 @@ class Partners(NamedTuple):
     square: float
 
     def less(self, other: "Partners") -> "Partners":
-        """The same without some of the pairs."""
+        """The sums without those of some of the pairs."""
         coef, weight, total = self.coef - other.coef, self.weight - other.weight, self.total - other.total
         return Partners(coef, weight, total, self.square - other.square)
 

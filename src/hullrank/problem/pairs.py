@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 
 from hullrank.exceptions import NoComparablePairError
 from hullrank.problem.all_pairs import AllPairs, comparable
-from hullrank.problem.charges import Charge
+from hullrank.problem.charges import Charge, require_known
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, Pairs, PairsAt
 from hullrank.problem.rows import ArrayRows
 
 LISTED_PAIRS = 2_000  # up to here pairs are listed: the last digits of a small hinge problem need them one by one
-SMOOTH = 4  # times as many, for smooth charges, whose sums over unlisted pairs are dozens of passes over the rows
+SMOOTH = 4  # factor on LISTED_PAIRS for smooth charges, whose sums over unlisted pairs take dozens of passes
 
 
 class PairCharge(NamedTuple):
@@ -61,6 +61,9 @@ class PairProblem:
     penalty: ClassVar[Penalty] = Penalty.L2
     shares_slacks: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        require_known(self.charge, (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), "sums over pairs")
+
     def charged(self, at: PairsAt, width: float) -> PairCharge:
         """All pairs charged at given scores, the hinge smoothed over a window of ``width``.
 
@@ -70,18 +73,13 @@ class PairProblem:
         """
         if self.charge.smooth:
             all_of = at.smooth(self.charge)
-            noise = self.C * all_of.noise * self.longest_row
+            noise = self.C * all_of.noise * self.rows.longest
             return PairCharge(self.C * all_of.value, self.C * all_of.coef, 0.0, noise, at)
         low, high, factor = self.window(width)
         ramp = at.ramp(low, high)
         loose = self.C * width * min(ramp.inside / 16, ramp.spread / 2) if self.charge is Charge.HINGE else 0.0
-        noise = factor * ramp.noise * self.longest_row
+        noise = factor * ramp.noise * self.rows.longest
         return PairCharge(factor / 2 * ramp.square, factor * ramp.coef, loose, noise, at)
-
-    @property
-    def longest_row(self) -> float:
-        """Largest distance of a row from their mean."""
-        return self.rows.longest
 
     def window(self, width: float) -> tuple[float, float, float]:
         """The margins (low, high) of the ramp of a kinked charge, and the factor that turns it into multipliers."""

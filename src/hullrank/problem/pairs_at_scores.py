@@ -123,7 +123,7 @@ class AtScores:
 
     @cached_property
     def _logistic(self) -> LogisticPairs:
-        """The one smooth charge that there is."""
+        """Sums of the logistic charge, the only smooth one that ``PairProblem`` takes."""
         return LogisticPairs(self.pairs, self.order, self.scores)
 
     def gram(self, low: float, high: float, X: Any) -> Floats:
@@ -174,7 +174,7 @@ class AtScores:
 
 
 class GradedAtScores(AtScores):
-    """The same for one query of few ranks: running sums of every rank are looked up where the margins end."""
+    """All pairs of one query of few ranks at given scores: running sums by rank are looked up where margins end."""
 
     def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
         from hullrank.problem._pair_loops import graded_sums
@@ -199,7 +199,7 @@ class GradedAtScores(AtScores):
 
 
 class FewAtScores(AtScores):
-    """The same where most queries are small: pairs are visited one by one, in arrays sorted by query and rank."""
+    """All pairs of mostly small queries at given scores: visited one by one, in arrays sorted by query and rank."""
 
     def _arranged(self, scores: Floats) -> tuple[Ints, Floats]:
         order = self.pairs.by_rank[0]

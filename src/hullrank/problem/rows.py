@@ -4,6 +4,7 @@ Nothing else in ``solvers`` or ``models`` multiplies by X, so that rows held els
 the same products. Dense and sparse meet here.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -11,18 +12,22 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from hullrank.data import RowView, Samples, pieces
 from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
-EPSILON = float(np.finfo(np.float64).eps)
-ENOUGH = 500_000  # numbers from which mean and scale are measured
+ENOUGH = 500_000  # entries of X that are enough to measure mean and scale by
 FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyond which rows are centred in a copy
-ENOUGH_LEFT = 0.01  # share of a sum that a difference must be to lose no more than two digits
-FEW_COLUMNS = 40  # up to which BLAS multiplies two matrices in place faster than one by itself
+FEW_COLUMNS = 40  # columns up to which BLAS computes Y'Z of two matrices faster than Y'Y of one
 SMALL_PRODUCT = 1_000_000  # multiplications up to which OpenBLAS multiplies matrices in place
 BLOCK = 32768  # numbers in a block of rows that stays in cache
+
+
+def linear_scores(X: Any, coef: Floats) -> Floats:
+    """Products x.coef of the rows of X as it stands: the scores that a linear model predicts."""
+    return np.asarray(X @ coef).ravel()
 
 
 def columns_of(X: Any, columns: NDArray[np.integer]) -> Any:
@@ -33,7 +38,12 @@ def columns_of(X: Any, columns: NDArray[np.integer]) -> Any:
 
 
 class Rows(Protocol):
-    """What a solver may ask of the rows x_i, i = 0..m-1."""
+    """What a solver of class-based problems may ask of the rows x_i, i = 0..m-1.
+
+    The interior-point and Newton methods ask for the products alone. Who has no stored ``entries``, or does not offer
+    ``in_row_space`` and ``signed``, is not given to coordinate descent, has no more columns than rows, and takes nu and
+    C as numbers.
+    """
 
     @property
     def n_rows(self) -> int:
@@ -57,6 +67,23 @@ class Rows(Protocol):
 
     def take(self, positions: NDArray[np.integer]) -> "Rows":
         """The rows at the given positions, copied."""
+
+    @property
+    def copied(self) -> "Rows":
+        """The same rows, copied into their order."""
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether most entries are 0 and not stored."""
+
+    def entries(self) -> "Entries":
+        """The stored entries of sparse rows, for a solver that goes through them one by one."""
+
+    def in_row_space(self) -> tuple["Rows", Callable[[Floats], Floats]]:
+        """Rows of at most as many columns as rows that have the same scores, and the way back of their weights."""
+
+    def signed(self, positions: NDArray[np.integer], signs: Floats) -> Any:
+        """The matrix of the rows at the given positions, each times its sign, for a linear program over them."""
 
     @property
     def columns(self) -> Floats | None:
@@ -110,6 +137,11 @@ class ArrayRows:
         return int(self.X.shape[0] if self.pick is None else len(self.pick))
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether X is a sparse matrix."""
+        return sp.issparse(self.X)
+
+    @property
     def columns(self) -> Floats | None:
         """The columns, if they are stored as they are."""
         plain = self.pick is None and self.mean is None and self.scale == 1.0
@@ -144,7 +176,7 @@ class ArrayRows:
         H = np.zeros((n, n))
         mean, late = self.mean, self.mean
         if mean is not None and self.pick is None and np.abs(mean).max(initial=0.0) < self.spread:
-            mean = None  # rows about 0 lose no digits where the mean is taken out of their sum
+            mean = None  # so near to 0, no digits are lost where the mean is taken out of the sum
         few = n <= FEW_COLUMNS
         factor, step = (d, min(step, SMALL_PRODUCT // max(n, 1) ** 2)) if few else (np.sqrt(d), step)
         for low in range(0, len(d), step):
@@ -183,11 +215,25 @@ class ArrayRows:
         pick = np.arange(X.shape[0]) if self.pick is None else self.pick
         return Entries(X.data, X.indices, X.indptr, pick, self.scale)
 
-    def outer(self) -> Floats:
-        """Products of all pairs of rows."""
-        Y = self.take(np.arange(self.X.shape[0] if self.pick is None else len(self.pick)))
-        K = Y.X @ Y.X.T
-        return (K.toarray() if sp.issparse(K) else K) / Y.scale**2
+    def signed(self, positions: NDArray[np.integer], signs: Floats) -> Any:
+        """The matrix of the rows at the given positions, each times its sign; sparse if the rows are."""
+        taken = self.take(positions)
+        return taken.X.multiply(signs[:, None] / taken.scale) if self.is_sparse else taken.X * signs[:, None]
+
+    def in_row_space(self) -> tuple["ArrayRows", Callable[[Floats], Floats]]:
+        """Rows R of at most as many columns as rows, with X = R Q' and Q'Q = 1, and the map from weights v to Q v.
+
+        Rows x.(Q v) = r.v have the same scores. Sparse rows are not made dense: their R comes from the eigenvalues of
+        XX', which has half the digits.
+        """
+        taken = self.take(np.arange(self.n_rows))
+        if not self.is_sparse:
+            Q, R = qr(taken.X.T, mode="economic", check_finite=False)
+            return ArrayRows(np.ascontiguousarray(R.T)), lambda v: Q @ v
+        values, vectors = np.linalg.eigh((taken.X @ taken.X.T).toarray() / taken.scale**2)
+        kept = values > 1e-15 * max(values[-1], 1e-300)
+        root, vectors = np.sqrt(values[kept]), vectors[:, kept]
+        return ArrayRows(np.ascontiguousarray(vectors * root)), lambda v: taken.adjoint(vectors @ (v / root))
 
     def group_sums(self, layout: RowLayout) -> "GroupSums":
         """The map from row values to (G, n): for each group the sum of values_r times the sample of row r."""
@@ -310,41 +356,6 @@ class GroupSums:
         return sums / rows.scale if rows.scale != 1.0 else sums
 
 
-def mean_square(X: Any, weights: Floats) -> float:
-    """Mean squared distance of the rows of X from their mean, each by its weight; 0 where that is but rounding.
-
-    It is the mean square less that of the mean or, where this difference loses digits, measured from the mean.
-    """
-    shares = weights / weights.sum()
-    with np.errstate(over="ignore", invalid="ignore"):
-        if sp.issparse(X):
-            mean = np.asarray(shares @ X).ravel()
-            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-            total = float(shares @ squares)
-            return beyond_rounding(total - float(mean @ mean), total)
-        step = max(256, BLOCK // max(X.shape[1], 1))
-        parts = [slice(low, low + step) for low in range(0, len(shares), step)]
-        mean, squares = np.zeros((2, X.shape[1]))
-        for part in parts:
-            Y = X[part]
-            mean += shares[part] @ Y
-            squares += shares[part] @ (Y * Y)
-        total = float(squares.sum())
-        square = total - float(mean @ mean)
-        if square > ENOUGH_LEFT * total:
-            return square
-        square = 0.0
-        for part in parts:
-            apart = X[part] - mean
-            square += float(shares[part] @ np.einsum("ij,ij->i", apart, apart))
-        return beyond_rounding(square, EPSILON * float(mean @ mean))
-
-
-def beyond_rounding(value: float, size: float) -> float:
-    """A value that is left of terms of the given size, or 0 where it is not larger than what rounding leaves."""
-    return 0.0 if value <= 64 * EPSILON * size else value
-
-
 def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRows:
     """A view of the picked rows, centred (if dense) and scaled to rms|x| = 1; large X are measured on enough rows."""
     step = max(1, X.shape[0] * X.shape[1] // ENOUGH)
@@ -382,5 +393,5 @@ def sorted_rows(samples: Samples) -> ArrayRows:
 def square_lengths(values: Floats, starts: NDArray[np.integer]) -> Floats:
     """|x|^2 of every row, from the stored entries of all rows."""
     sums = np.add.reduceat(np.append(values * values, 0.0), starts[:-1])
-    sums[starts[1:] == starts[:-1]] = 0.0  # of an empty row, reduceat gives the entry that follows
+    sums[starts[1:] == starts[:-1]] = 0.0  # for an empty row, reduceat gives the entry that follows
     return sums

@@ -93,7 +93,7 @@ class Statement(Protocol):
         """
 
 
-_MOST_GAPS = 100  # that a certificate keeps
+_MOST_GAPS = 100  # most gaps on the way that a certificate keeps
 
 
 def _thinned(gaps: tuple[float, ...]) -> tuple[float, ...]:

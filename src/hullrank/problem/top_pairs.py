@@ -38,7 +38,7 @@ def ndcg_pairs(grades: NDArray[np.integer], query: Ints, weights: Floats, scores
     gain, discount, ideal = _per_row(grades[rows], pairs.query, scores[rows])
     hi, lo = listed.hi, listed.lo
     cost = (gain[hi] - gain[lo]) * np.abs(discount[hi] - discount[lo]) / ideal[hi]
-    omega = listed.weights * cost if cost.any() else listed.weights  # equal scores tell no top from the rest
+    omega = listed.weights * cost if cost.any() else listed.weights  # where all scores are equal no swap costs anything
     return rows, ListedPairs(hi, lo, omega / omega.sum(), listed.n_rows)
 
 

@@ -15,8 +15,8 @@ from hullrank.reports.objective import recomputed_objective
 from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
 
-_SAME = 1e-6  # of the claimed objective: more is another model, or other data
-_FINER = 0.1  # of the tolerance, to which the lower bound is computed
+_SAME = 1e-6  # share of the claimed objective by which that of the same model on the same data may differ
+_FINER = 0.1  # share of the caller's tolerance to which the lower bound is computed
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ def certify(
 ) -> Verdict:
     """Recompute the objective of ``model`` on its training data, and bound it by a solve that starts from the model.
 
-    Any estimator with the methods ``state`` and ``candidate`` can be certified. ``tol`` is the relative gap that must
+    Any estimator with the methods ``state`` and ``candidate`` can be certified; one whose stated problem has other rows
+    than X also has ``stated_scores(X)``, their scores. ``tol`` is the relative gap that must
     hold, whatever the model was fitted to; ``groups`` and ``pairs`` are those that ``fit`` was given; ``time_limit``
     (exact models: seconds for the proof) defaults to that of the model.
     """
@@ -57,7 +58,8 @@ def certify(
     if statement.family == "exact":
         return _certify_exact(model, statement, time_limit or model.time_limit)
     point, claimed = model.candidate(statement), model.certificate_
-    objective = recomputed_objective(statement, point, model.score_samples(X))
+    scores = model.stated_scores(X) if hasattr(model, "stated_scores") else model.score_samples(X)
+    objective = recomputed_objective(statement, point, scores)
     facts = {"objective in the file": claimed.primal, "objective recomputed": objective}
     if not isclose(objective, claimed.primal, rel_tol=max(_SAME, _FINER * tol), abs_tol=1e-300):
         return Verdict(facts, "the objective is not the one in the file; the data or the model differ from the fit")

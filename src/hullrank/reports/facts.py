@@ -136,7 +136,7 @@ def _worst_pairs(
 
 
 def _worst_along_edges(placed: Placement, order: OrderGraph, queries: Any) -> list[tuple[float, int, int]]:
-    """The same for partial orders; beyond 40 classes along the edges of the graph only."""
+    """The worst pairs under a partial order; beyond 40 classes along the edges of the graph only."""
     by_score = np.argsort(placed.scores, kind="stable")
     members = [by_score[placed.codes[by_score] == c] for c in range(len(placed.classes))]
     found: list[tuple[float, int, int]] = []

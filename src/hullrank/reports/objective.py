@@ -18,8 +18,8 @@ from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
-_MOST_ROWS = 30_000  # to go through pair by pair; beyond, pairs are counted by sorting
-_FEASIBLE = 1e-6  # of the margin, by which a hard margin may be missed before the weights are stretched to reach it
+_MOST_ROWS = 30_000  # rows up to which pairs are gone through one by one; beyond, they are counted by sorting
+_FEASIBLE = 1e-6  # share of a hard margin that a row may miss; the weights count as stretched to reach it
 
 
 @singledispatch
@@ -50,7 +50,7 @@ def _(statement: IntervalStatement, point: Point, predicted: Floats) -> float:
             total += problem.cost * float(samples.weights[own] @ problem.charge.value(miss))
     if missed >= _FEASIBLE:
         return float("inf")
-    stretch = 1 / (1 - 2 * missed)  # of weights that are to reach a hard margin
+    stretch = 1 / (1 - 2 * missed)  # factor by which weights and thresholds grow to reach the hard margin
     return total * (stretch if problem.l1 else stretch**2)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from hullrank.exact.direction import predicted
 from hullrank.exceptions import HullrankError
 
-_SAME = 1e-6  # of the objective in the certificate
+_SAME = 1e-6  # share of the certificate's objective by which the recomputed one may differ
 
 
 def holds_training_rows(model: Any, X: Any, y: Any, **given: Any) -> bool | None:

@@ -19,7 +19,7 @@ class Step:
         self.units, self.options = units, options
         self.nothing = no_rows(statement.problem, statement.size.n_features)
         linear = statement.problem.charge is Charge.HINGE
-        # of the tolerance that solving the fetched rows may use up; of L1 the gap grows with what X'alpha exceeds 1
+        # Share of the tolerance that solving the fetched rows may use up; under L1 it is also for |X'alpha| beyond 1.
         self.share = 1e-6 if statement.problem.l1 else (0.3 if linear else 1e-4)
         self.balance = 1e-6 if linear else 1e-9
         self.iterations = 0

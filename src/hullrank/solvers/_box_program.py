@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 MOST_ITERATIONS = 60
-FEASIBLE = 1e-9  # of the sum of |A x|, which may be left of A x
+FEASIBLE = 1e-9  # share of the sum of |A x| up to which A x counts as 0
 
 
 def multipliers_in_box(

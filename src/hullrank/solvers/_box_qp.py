@@ -21,7 +21,7 @@ from scipy.linalg import lapack
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_BLOCK = 128  # columns and lines that are solved for at a time
+_BLOCK = 128  # columns, and lines, of the inverse that one triangular solve computes
 
 
 @dataclass(frozen=True)

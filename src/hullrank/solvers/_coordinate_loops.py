@@ -7,6 +7,7 @@ from math import exp, log, log1p
 from typing import Any
 
 from hullrank._jit import INNER, UNCOUNTED, njit
+from hullrank.problem.charges import HINGE, SQUARED_HINGE
 
 Array = Any
 
@@ -37,11 +38,11 @@ def _logistic_multiplier(v: float, stiffness: float, a: float) -> Any:
 
 @njit(**INNER)
 def _gap(charge: int, v: float, a: float) -> Any:
-    """phi(v), and phi(v) + phi*(a) - a v >= 0, for the charges hinge (0), squared hinge (1) and logistic (3)."""
-    if charge == 0:
+    """phi(v), and phi(v) + phi*(a) - a v >= 0, for the hinge, the squared hinge or else the logistic charge."""
+    if charge == HINGE:
         value = max(v, 0.0)
         return value, value - a * v
-    if charge == 1:
+    if charge == SQUARED_HINGE:
         value = max(v, 0.0) ** 2
         return value, value + 0.25 * a * a - a * v
     value = max(v, 0.0) + log1p(exp(-abs(v)))
@@ -89,9 +90,9 @@ def sweep(
             value, loose = _gap(charge, v, old)
             totals[0] += price * value
             totals[1] += price * loose
-            if charge == 0:
+            if charge == HINGE:
                 new = min(max(old + v / (price * curvature), 0.0), 1.0)
-            elif charge == 1:
+            elif charge == SQUARED_HINGE:
                 new = max(old + (v - 0.5 * old) / (price * curvature + 0.5), 0.0)
             else:
                 new = _logistic_multiplier(v, price * curvature, old)
@@ -111,7 +112,10 @@ def sweep(
 
 @njit(**UNCOUNTED)
 def order_sweep(up: Array, low: Array, gap: Array, sigma: Array, t: Array, theta: Array) -> None:
-    """The same over the multipliers t of the order constraints theta[up] - theta[low] >= gap, there and back."""
+    """Minimise the dual over one multiplier t after another, there and back.
+
+    They are those of the order constraints theta[up] - theta[low] >= gap.
+    """
     count = len(up)
     for visit in range(2 * count):
         e = visit if visit < count else 2 * count - 1 - visit

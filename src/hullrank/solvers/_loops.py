@@ -14,6 +14,7 @@ a / z per row and ``bend`` = (kappa, 1 / (1 + kappa sum of ratios)) per slack ma
 from typing import Any
 
 from hullrank._jit import njit, place
+from hullrank.problem.charges import HINGE, SQUARED_HINGE
 
 Array = Any
 
@@ -67,13 +68,13 @@ def advance(
                 v -= step * move[0, u]
                 ratio[u] = d2 = point[0, u] / point[1, u]
             slack[0, q], slack[1, q] = v, xi
-            kappa = xi / v if charge == 0 else (0.5 if charge == 1 else 0.0)
+            kappa = xi / v if charge == HINGE else (0.5 if charge == SQUARED_HINGE else 0.0)
             det = 1.0 / (1.0 + kappa * (d1 + d2))
             bend[0, q], bend[1, q] = kappa, det
             det *= c
             off = kappa * d1 * d2 * det
             d11 = d1 * det + off
-            part = xi if charge == 1 else 0.0
+            part = xi if charge == SQUARED_HINGE else 0.0
             miss = o - sign * s[k]
             rest_xi[q] = -xi
             rest[r] = miss - part
@@ -105,10 +106,10 @@ def advance(
             per_sample[0, k] += weight
             per_sample[1, k] += coef
             per_sample[2, k] += sign * y
-            if charge == 0:
+            if charge == HINGE:
                 complementarity += c * v * xi
                 total += c * xi
-            elif charge == 1:
+            elif charge == SQUARED_HINGE:
                 total += c * xi * xi
         per_group[0, g] += sum_d
         per_group[1, g] += sum_a
@@ -142,10 +143,10 @@ def right_side(
             r, q, k, u = row + i, first + i, start + i, partner + i
             d2, e2, x = 0.0, 0.0, 0.0
             da = move[0, r] + (move[0, u] if h >= 0 else 0.0)
-            if charge == 0:
+            if charge == HINGE:
                 x = (mu + second_order * da * dxi[q]) / slack[0, q]
                 rest_xi[q] = x - slack[1, q]
-            elif charge == 1:
+            elif charge == SQUARED_HINGE:
                 x = slack[1, q]
             aim = (mu - second_order * move[0, r] * move[1, r]) / point[0, r]
             rest[r] = groups[1, g] - groups[0, g] * s[k] - x + aim
@@ -198,7 +199,7 @@ def row_steps(
                 move[1, r] += dg + dx
                 dxi[q] += dx
             else:
-                if charge == 0:
+                if charge == HINGE:
                     dx += rest_xi[q]
                 move[0, r] = x
                 move[1, r] = groups[0, g] * s[k] - groups[1, g] + dg + xi + dx - point[1, r]
@@ -225,7 +226,7 @@ def row_steps(
                 if -dz > worst * point[1, u]:
                     worst = -dz / point[1, u]
                 da += da2
-            if charge == 0:
+            if charge == HINGE:
                 dx = dxi[q]
                 first_order += c * (v * dx - xi * da)
                 second_order -= c * da * dx

@@ -30,7 +30,7 @@ def newton_equations(problem: IntervalProblem, rows: Rows, layout: RowLayout, se
 
 
 class ManyColumns:
-    """By the products of the rows."""
+    """The equations in terms of products of the rows."""
 
     def __init__(self, problem: IntervalProblem, rows: Rows, layout: RowLayout, settled: Any) -> None:
         self.problem, self.rows, self.settled, self.layout = problem, rows, settled, layout
@@ -84,7 +84,7 @@ class ManyColumns:
 
 
 class FewColumns(WholeSystem):
-    """The same in compiled loops, with the columns of X in hand; what rows outside the solve contribute never moves."""
+    """The equations in compiled loops over the columns of X; what rows outside the solve contribute never moves."""
 
     def __init__(self, problem: IntervalProblem, columns: Floats, layout: RowLayout, settled: Any) -> None:
         from hullrank.solvers import _few_columns_loops

@@ -4,6 +4,7 @@ from math import exp, log
 from typing import Any
 
 from hullrank._jit import njit
+from hullrank.problem.charges import SQUARED_HINGE
 
 Array = Any
 
@@ -15,7 +16,7 @@ def model_rows(
 ) -> Any:  # fmt: skip
     """The quadratic model 1/2 d v^2 + e v of the charge at the violations v = o - sign * s of all rows.
 
-    groups = (sign, o). The charge is cost * log(1 + exp(v)), or the squared hinge (1), whose model has no e. Fills
+    groups = (sign, o). The charge is the squared hinge, whose model has no e, or else the logistic one. Fills
     a[r] = the derivative over the cost, cross[r] = d, per_sample = (sums of d, sums of sign * e) and per_group = (sums
     of d, sums of e); returns the total charge, and how many rows began or ceased to pay since the last call (all rows
     of a smooth charge). Rows do not share slacks, so rows and slacks are in the same order. A logarithm takes longer
@@ -34,7 +35,7 @@ def model_rows(
         for i in range(length):
             c, k = cost[row + i], start + i
             v = o - sign * s[k]
-            if charge == 1:
+            if charge == SQUARED_HINGE:
                 a[row + i] = 2.0 * v if v > 0.0 else 0.0
                 d, e = 2.0 * c if v > 0.0 else 0.0, 0.0
                 total += c * v * v if v > 0.0 else 0.0

@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-_FEW = 0.1  # changes, as a share of the samples in the factor, that cost less than another factor
+_FEW = 0.1  # share of the factored samples that may change before factoring anew costs less than updating
 
 
 class PayingSamples:
@@ -24,7 +24,7 @@ class PayingSamples:
     def __init__(self, K: Floats) -> None:
         self.K = K
         self._rows, self._square = np.empty((2, K.size))
-        self._D: Floats | None = None  # that of the factor
+        self._D: Floats | None = None  # the weights D for which the factor was computed
 
     def solve(self, D: Floats, right: Floats) -> Floats | None:
         """x for right sides in the columns of ``right``; None where the matrix is not positive definite in rounding."""

@@ -3,12 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.certificate import EPSILON, CertifiedPoint, Status, certify_intervals, total_charge
@@ -16,7 +14,7 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, GroupSums
+from hullrank.problem.rows import GroupSums, Rows
 from hullrank.problem.sampling import drawn_positions
 from hullrank.problem.statement import Point, Size
 from hullrank.solvers.interior_point import Iterate
@@ -35,7 +33,7 @@ class ScaledProblem:
     """
 
     problem: IntervalProblem
-    rows: ArrayRows
+    rows: Rows
     starts: NDArray[np.integer]
     prices: Floats
     layout: RowLayout
@@ -62,7 +60,7 @@ class ScaledProblem:
     @property
     def is_sparse(self) -> bool:
         """Whether the rows are sparse."""
-        return sp.issparse(self.rows.X)
+        return self.rows.is_sparse
 
     def certify(self, point: Iterate, scores: Floats | None = None, lost: float | None = None) -> CertifiedPoint:
         """Grade a point; ``lost`` is the total charge of its rows, if it is known."""
@@ -80,33 +78,16 @@ class ScaledProblem:
         )
 
     def copied(self) -> "ScaledProblem":
-        """The same on a copy of the rows, in class order."""
-        return self if self.rows.pick is None else replace(self, rows=self.rows.copied)
+        """The problem on a copy of the rows, in class order."""
+        return replace(self, rows=self.rows.copied)
 
     def sampled(self, size: int, rng: np.random.Generator) -> "ScaledProblem":
-        """The same on about ``size`` rows, evenly from every class and at least 20 of each, their prices raised."""
+        """The problem on about ``size`` rows, evenly from every class and at least 20 of each, at higher prices."""
         positions, counts = drawn_positions(self.starts, size, rng)
         prices = self.prices[positions] * np.repeat(np.diff(self.starts) / counts, counts)
         starts = np.concatenate([[0], np.cumsum(counts)])
         layout = lay_out(self.problem, starts, prices)
         return replace(self, rows=self.rows.take(positions), starts=starts, prices=prices, layout=layout)
-
-    def in_row_space(self) -> tuple["ScaledProblem", Any]:
-        """The same on square rows R' with Z = R'Q', and Q, so that w = Q w': for more columns than rows.
-
-        Sparse rows are not made dense: their R comes from the eigenvalues of ZZ', which has half the digits.
-        """
-        if self.rows.n_features <= self.n_samples:
-            return self, None
-        Z = self.rows.take(np.arange(self.n_samples))
-        if sp.issparse(Z.X):
-            values, vectors = np.linalg.eigh(Z.outer())
-            kept = values > 1e-15 * max(values[-1], 1e-300)
-            root = np.sqrt(values[kept])
-            R = np.ascontiguousarray(vectors[:, kept] * root)
-            return replace(self, rows=ArrayRows(R)), lambda w: Z.adjoint(vectors[:, kept] @ (w / root))
-        Q, R = qr(Z.X.T, mode="economic", check_finite=False)
-        return replace(self, rows=ArrayRows(np.ascontiguousarray(R.T))), lambda w: Q @ w
 
     def scaled_point(self, point: Point) -> Iterate:
         """A point of the stated problem in scaled units, without multipliers of the rows."""
@@ -137,7 +118,7 @@ class ScaledProblem:
         return replace(point, w=best * point.w, theta=best * point.theta), 0.5 * best * usual
 
     def solve_along_direction(self, solve: Callable[..., Iterate]) -> Iterate:
-        """What ``solve`` finds from there; where it stalls, what it finds from its own start."""
+        """What ``solve`` finds from ``along_direction``; where it stalls, what it finds from its own start."""
         start, mu = self.along_direction()
         found = solve(start=start, mu=mu)
         return solve() if start is not None and found.status is Status.STALLED else found

@@ -9,14 +9,15 @@ from scipy.linalg import cho_factor, cho_solve
 from hullrank._progress import tell
 from hullrank.problem.block_pairs import BlockPairStatement, PairSurvey
 from hullrank.problem.certificate import Status
+from hullrank.problem.charges import Charge
 from hullrank.problem.pair_sets import Floats
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.pairs_newton import solve_pairs
 
-_FIRST_WIDTH = 0.03  # of the smoothed hinge's window, in margins
-_SAMPLE_TOL = 1e-4
-_NARROWEST = 0.125  # a window is narrowed eightfold at most at a time
+_FIRST_WIDTH = 0.03  # width of the first window over which the hinge is smoothed, in margins
+_SAMPLE_TOL = 1e-4  # relative gap to which the sample is solved
+_NARROWEST = 0.125  # least ratio of a window's width to that of the window before
 
 
 def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start: Point | None = None) -> Solution:
@@ -76,4 +77,9 @@ def _report(found: PairSurvey, iteration: int, passes: int, verbose: int) -> Non
     tell(gap, lambda: f"{iteration:4d}  {passes} passes  objective {found.objective:.9g}  gap {gap:.2g}", verbose)
 
 
-register(Solver("block_pairs", "pairs in blocks", solve_block_pairs))
+register(
+    Solver(
+        "block_pairs", "pairs in blocks", solve_block_pairs, (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC),
+        shared_slacks=False,
+    )
+)  # fmt: skip

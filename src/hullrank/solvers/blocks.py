@@ -17,19 +17,19 @@ from itertools import pairwise
 import numpy as np
 
 from hullrank._progress import tell
-from hullrank.exceptions import HullrankError
 from hullrank.problem.block_charges import Window
 from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.block_survey import Survey
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
+from hullrank.problem.intervals import Penalty
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._block_record import Record
 from hullrank.solvers._block_starts import growing_samples, settling_width, solve_directly
 from hullrank.solvers._block_step import Step
 from hullrank.solvers._block_terms import Units
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
-from hullrank.solvers.base import Options
+from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.interior_point import Iterate
 
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
@@ -39,12 +39,12 @@ RHO_CAUTION = 1.25  # the same near the least nu with a ranking, where rho is sm
 NARROWER = 8.0  # by how much a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
 NARROWER_DRIVEN = 2.0  # the same where a linear term drives thresholds apart, which only rows in the window can hold
-WIDER = 8.0  # and by how much that of the last step grows where it settled rows wrongly
-PASSES_OF_A_STEP = 16  # over the fetched rows, which solving them takes as long as,
-ROWS_OF_A_STEP = 2000  # and how many more rows what does not depend on their number takes as long as
-MOST_FAILURES = 3  # after so many of them all rows are near their kink
-MOST_ROUNDS = 16
-ROUNDS_FROM_START = 5
+WIDER = 8.0  # factor by which the window of a step that settled rows wrongly grows
+PASSES_OF_A_STEP = 16  # solving the fetched rows takes as long as so many passes over them,
+ROWS_OF_A_STEP = 2000  # and what does not depend on their number takes as long as so many more rows
+MOST_FAILURES = 3  # steps that settled rows wrongly, after which the window takes in all rows
+MOST_ROUNDS = 16  # most passes over all rows
+ROUNDS_FROM_START = 5  # the same where the search begins at a known solution
 SOLUTION_CAUTION = 3.0  # a window around a known solution is this many times the error that its gap allows
 
 
@@ -59,11 +59,7 @@ class _Round:
 
 def solve_in_blocks(statement: BlockStatement, options: Options) -> Solution:
     """Solve a statement over blocks, from the solution of its drawn samples."""
-    if statement.size.n_features > DENSE_LIMIT:
-        raise HullrankError(
-            f"rows in blocks may have up to {DENSE_LIMIT} columns, and these have {statement.size.n_features}; use "
-            "data in memory"
-        )
+    able(statement.family, statement)
     search = _Search(statement, options)
     return search.run(search.sampled(), MOST_ROUNDS)
 
@@ -248,3 +244,17 @@ class _Search:
         first, partner = problem.bundles[problem.bundles[:, 1] >= 0].T
         offsets = problem.offsets(iterate.theta)
         return bool(np.any(offsets[first] + offsets[partner] > 0))
+
+
+def _column_limits(statement: BlockStatement) -> str | None:
+    if statement.size.n_features > DENSE_LIMIT:
+        return f"blocks may have up to {DENSE_LIMIT} columns, and have {statement.size.n_features}; use data in memory"
+    return None
+
+
+register(
+    Solver(
+        "rows in blocks", "intervals in blocks", solve_in_blocks,
+        (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), penalties=tuple(Penalty), limits=_column_limits,
+    )
+)  # fmt: skip

@@ -23,15 +23,15 @@ from hullrank.solvers._scaled import Best, ScaledProblem
 from hullrank.solvers.interior_point import Iterate
 
 Floats = NDArray[np.float64]
-SOFTNESS = 16.0  # sigma times the rows of a threshold; a larger one closes the flow faster, and slows the rows down
+SOFTNESS = 16.0  # sigma times the rows of a threshold; raising it closes the flow faster, and slows the rows down
 LEAST_SOFTNESS = 0.3
 TIED = 80.0  # softness times the thresholds where order constraints tie them: long stiff chains move slowly
-SCALE = 10.0  # of weights under L1, at first; a larger one brings |z_j| to 1 faster, and slows the rows down
-SOLVED = 0.03, 0.5  # the scale grows and falls where the rows' part of the gap is below and above these of the other
-BALANCE = 1.1  # ratio by which it does
-SHARE = 0.5  # of a row's squared length that counts at least under L1: half of it never overshoots to a worse point
-PARTS = 10, 50  # of a sweep, after each of which the order constraints have their turn: as many as these within limits
-SWEEPS = 5  # in an iteration
+SCALE = 10.0  # first factor on the weights under L1; raising it brings |z_j| to 1 faster, and slows the rows down
+SOLVED = 0.03, 0.5  # ratios of the rows' part of the gap to the rest below which SCALE grows, and above which it falls
+BALANCE = 1.1  # factor by which SCALE grows or falls
+SHARE = 0.5  # least share of a row's squared length that counts under L1: with half of it no step makes the point worse
+PARTS = 10, 50  # least and most parts of a sweep; after each the order constraints have their turn
+SWEEPS = 5  # sweeps over all rows in an iteration
 HOPE = 4.0  # a certificate is asked for where the gap as a sweep met it is at most this many times the tolerance
 
 

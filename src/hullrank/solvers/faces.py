@@ -27,9 +27,9 @@ from hullrank.solvers.solve import solve
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 PATIENCE = 3  # faces in a row with no fewer columns on the wrong side, before columns move one at a time
-SHARE = 0.5  # of the tolerance that the solver of a face may use up; the rest is for weights of a wrong sign made 0
+SHARE = 0.5  # share of the tolerance for the solver of a face; the rest is for weights of a wrong sign made 0
 
-PRICES = (1.0, 1e3, 1e6, 1e10)  # of a hinge in place of a hard margin, in units of the rows' scale
+PRICES = (1.0, 1e3, 1e6, 1e10)  # prices of the hinge that stands for a hard margin, in units of 1 / (rows' scale)^2
 ABSURD = 1e6  # half the square of a separator's norm, in the same units, at which classes count as inseparable
 
 

@@ -22,9 +22,9 @@ from hullrank.solvers.newton import solve_by_newton
 from hullrank.solvers.threshold_centres import centred_thresholds
 
 Floats = NDArray[np.float64]
-FEW_ROWS = 500  # of sparse rows: a matrix of all pairs of them is factored fast
-MANY_ROWS_A_CLASS = 20  # per order constraint, below which classes are small
-MOST_GROUP_SUMS = 50_000_000  # numbers in the sums of all groups' rows
+FEW_ROWS = 500  # sparse rows up to which the matrix of their products is factored in no time
+MANY_ROWS_A_CLASS = 20  # samples for every order constraint, below which classes are small
+MOST_GROUP_SUMS = 50_000_000  # float64 numbers (400 MB) that the sums of all groups' rows may take
 NEWTON = "semismooth Newton"
 _INSEPARABLE_COST = 1e10  # price of a hinge at which an absurd norm proves that nothing separates the classes
 
@@ -77,8 +77,8 @@ def _solve(solver: Solver, scaled: ScaledProblem, options: Options) -> tuple[Ite
     wide = scaled.rows.n_features > scaled.n_samples and scaled.n_samples <= DENSE_LIMIT and not scaled.problem.l1
     if not wide or solver.sparse:
         return solver.solve(scaled, options.tol, options.max_iter)
-    reduced, lift = scaled.in_row_space()
-    point, certified = solver.solve(reduced, options.tol, options.max_iter)
+    rows, lift = scaled.rows.in_row_space()
+    point, certified = solver.solve(replace(scaled, rows=rows), options.tol, options.max_iter)
     point = replace(
         point, w=lift(point.w), theta=certified.thresholds, multipliers=certified.multipliers,
         order_multipliers=certified.order_multipliers,
@@ -87,7 +87,7 @@ def _solve(solver: Solver, scaled: ScaledProblem, options: Options) -> tuple[Ite
 
 
 def _solve_by_interior_point(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Iterate, CertifiedPoint]:
-    """On a copy of the rows in class order."""
+    """The interior-point method on a copy of the rows in class order, with the best certified point."""
     copied = scaled.copied()
     best = Best(copied, tol)
     solve = partial(

@@ -82,7 +82,7 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
 
 
 def _twin(problem: IntervalProblem) -> IntervalProblem:
-    """With 1/2 |w|^2 in place of |w| <= 1, which has the same direction at the optimum of a homogeneous problem."""
+    """A homogeneous problem with 1/2 |w|^2 in place of |w| <= 1, whose optimum has the same direction."""
     return replace(problem, penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
 
 

@@ -27,7 +27,7 @@ from hullrank.solvers.newton import RowModels
 Floats = NDArray[np.float64]
 _MOST_SAMPLES = 3000  # whose kernel values are held three times (216 MB)
 _MOST_THRESHOLDS = 50
-_HIGH_PRICE = 1 / 8, 150  # of 2 C k(x, x), by the number of samples, and at most: from here on Newton steps are faster
+_HIGH_PRICE = 1 / 8, 150  # 2 C k(x, x) from which Newton steps are faster: this times the samples, and at most that
 _MOST_STEPS = 30
 _SETTLED = 0.005  # share of the rows that may change sides in a step whose gap is worth knowing
 

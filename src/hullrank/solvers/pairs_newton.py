@@ -19,7 +19,7 @@ from hullrank.solvers.pairs_search import NARROWEST, WIDEST, PairPoint, PairSear
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
 STARTED = 0.01  # gap, in units of the tolerance, at which a start itself is the solution; else a step is taken from it
 SOFTER = 30.0  # ratio of one C to the next smaller one
-SHORT_STEPS = {"squared_hinge": 4, "hinge": 10, "logistic": 4}  # in a row: then C is stiff
+SHORT_STEPS = {"squared_hinge": 4, "hinge": 10, "logistic": 4}  # short steps in a row that tell that C is too large
 
 
 def solve_pairs(statement: PairStatement, options: Options, *, start: Point | None = None) -> Solution:

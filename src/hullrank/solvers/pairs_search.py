@@ -27,21 +27,21 @@ from hullrank.solvers._conjugate_gradients import conjugate_gradients
 from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
-FEW_COLUMNS = 16  # below, a Hessian costs no more than a few products with it
-DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
+FEW_COLUMNS = 16  # columns below which a Hessian costs no more than a few products with it
+DENSE_COLUMNS = 400  # columns beyond which directions come from conjugate gradients
 SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
-PATIENCE = 15  # steps without progress
-MANY_STEPS = 3  # in one window: beyond, the next ones are followed carefully
+PATIENCE = 15  # steps without progress after which the search has stalled
+MANY_STEPS = 3  # steps in one window beyond which the next windows are narrowed carefully
 SHRINK = 0.1  # ratio of one window to the next
 CAREFUL = 0.3  # ratio of one window to the next from which the pairs in it are followed
 SOLVED = 1000.0  # ratio of what the window and the gradient add to the gap at which a careful search calls it solved
 SAME_PAIRS = 1e-6  # ratio of the gradient's part to the window's after one step, if the window holds the pairs it held
 BOLD = 0.003  # ratio of one window to the next that holds the same pairs
-EXACT = 1e-9  # window of a point without one
-PAYING = 1.0  # window that no pair reaches where C is so small that all pairs pay in full
+EXACT = 1e-9  # width, in margins, of the window of a point that was found without one
+PAYING = 1.0  # width, in margins, of the window that no pair reaches where C is so small that all pairs pay in full
 NARROWEST = 1e-9  # window in which a solve from known weights begins
-RESIDUAL = 0.03  # of conjugate gradients, relative
+RESIDUAL = 0.03  # relative residual at which conjugate gradients end
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class PairPoint:
         return self.value - 2 * self.charge.complementarity
 
     def kept(self) -> "PairPoint":
-        """The same without scores and pairs."""
+        """The point without its scores and pairs, which take most of its memory."""
         return replace(self, scores=None, charge=self.charge._replace(at=None))
 
 

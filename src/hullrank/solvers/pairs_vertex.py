@@ -15,7 +15,7 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.pair_sets import Floats, ListedPairs
 from hullrank.problem.pairs import PairCharge, PairProblem
 
-MOST_PAIRS = 500  # in the window
+MOST_PAIRS = 500  # most pairs in the window whose multipliers are solved for one by one
 
 
 def vertex(problem: PairProblem, scores: Floats, width: float) -> tuple[Floats, PairCharge, Floats] | None:

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from hullrank.data import Samples
 from hullrank.problem.certificate import total_charge
+from hullrank.problem.column_moments import beyond_rounding
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, beyond_rounding, sorted_rows
+from hullrank.problem.rows import Rows, linear_scores, sorted_rows
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Point
 from hullrank.solvers._box_program import multipliers_in_box
@@ -28,7 +29,7 @@ from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
 MANY_MORE = 20  # rows for every equation, from which the interior-point method is faster than HiGHS
-SHARE = 0.01  # of the weight of all rows, by which the drive and the flows count beside them in that method
+SHARE = 0.01  # weight of the drive and of the flows in that method, as a share of that of all rows
 MOST_ROWS = 2500  # larger data are thinned out class by class before the linear program over rows
 
 
@@ -51,7 +52,7 @@ def unbounded_drive(problem: IntervalProblem, samples: Samples) -> float:
     n = problem.n_thresholds
     below = np.bincount(problem.threshold, np.where(problem.sign < 0, weight, 0.0), n)
     above = np.bincount(problem.threshold, np.where(problem.sign > 0, weight, 0.0), n)
-    first = np.ones(n, dtype=bool)  # of its chain
+    first = np.ones(n, dtype=bool)  # whether a threshold is the first one of its chain
     first[problem.up[problem.low >= 0]] = False
     ends = np.flatnonzero(first)[1:]
     costs = [
@@ -94,7 +95,7 @@ def collapse_drive(
 
 def _cost(problem: IntervalProblem, samples: Samples, point: Point) -> float:
     """The hinges of a direction over all rows, group by group: laying out very many of them takes longer."""
-    scores = np.asarray(samples.X @ point.coef).ravel()[samples.rows]
+    scores = linear_scores(samples.X, point.coef)[samples.rows]
     weights, starts, total = samples.weights[samples.rows], samples.starts.tolist(), 0.0
     offsets = problem.offsets(point.thresholds).tolist()
     for c, sign, offset in zip(problem.group_class.tolist(), problem.sign.tolist(), offsets, strict=True):
@@ -104,7 +105,7 @@ def _cost(problem: IntervalProblem, samples: Samples, point: Point) -> float:
 
 
 def _multipliers(
-    problem: IntervalProblem, layout: RowLayout, rows: ArrayRows, signs: Signs | None, high: float, rough: float
+    problem: IntervalProblem, layout: RowLayout, rows: Rows, signs: Signs | None, high: float, rough: float
 ) -> Floats:
     """Multipliers (theta, -w) of the equations of the linear program that the module states, over rows.
 
@@ -119,17 +120,17 @@ def _multipliers(
     n_variables = 1 + len(limits) + n_order  # the drive, the rows' multipliers, those of the order constraints
     c = np.zeros(n_variables)
     c[0] = -1.0
-    if signs is None and n_variables > MANY_MORE * (q + n) and not (sp.issparse(rows.X) or sp.issparse(lines)):
+    if signs is None and n_variables > MANY_MORE * (q + n) and not (rows.is_sparse or sp.issparse(lines)):
         A = np.zeros((q + n, n_variables))
         A[:q, 0], A[:q, 1:] = problem.linear, lines.T
-        np.multiply(rows.X.T[:, layout.row_sample], signed, out=A[q:, 1 : 1 + len(limits)])
+        A[q:, 1 : 1 + len(limits)] = rows.signed(layout.row_sample, signed).T
         most = min(high / unit, total)  # the drive and a flow between thresholds are less than twice this
         upper = np.concatenate([[2 * most], limits, np.full(n_order, 2 * total)])
         weight = np.concatenate([[SHARE * total], limits, np.full(n_order, SHARE * total)])
         y = multipliers_in_box(c, A, upper, weight, 1e-3 * total, base=-high / unit, rough=rough)
         if y is not None:
             return y
-    X = sp.csr_array(rows.X)[layout.row_sample].multiply(signed[:, None] / rows.scale)
+    X = sp.csr_array(rows.signed(layout.row_sample, signed))
     below = sp.hstack([sp.csr_array(lines), sp.vstack([X, sp.csr_array((n_order, n))])])
     table = sp.vstack([np.append(problem.linear, np.zeros(n))[None, :], below], format="csr")
     low, high_end = np.zeros((2, q + n))

@@ -27,7 +27,7 @@ def solve(statement: Any, options: Options, start: Any = None) -> Solution:
 
 @singledispatch
 def solve_stated(statement: Any, options: Options, start: Any = None) -> Solution:
-    """The same for one kind of statement."""
+    """Solve one kind of statement; every kind registers a function of its own."""
     raise TypeError(f"no solver is registered for statements of type {type(statement).__name__}")
 
 

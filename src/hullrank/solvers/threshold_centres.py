@@ -17,7 +17,7 @@ from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout
 
 Floats = NDArray[np.float64]
-FLAT = 1e-12  # slopes of this share of the weight are 0
+FLAT = 1e-12  # slopes up to this share of the weight of all rows count as 0
 
 
 def centred_thresholds(
