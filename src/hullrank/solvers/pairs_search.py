@@ -26,6 +26,7 @@ from hullrank.solvers._conjugate_gradients import conjugate_gradients
 from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
+WIDE = 1.0  # window at the first weights that are not 0
 FEW_COLUMNS = 16  # below, a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
 SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
@@ -114,14 +115,20 @@ class PairSearch:
 
     @classmethod
     def first(cls, problem: PairProblem) -> "PairSearch":
-        """A search at w = 0, or where it is cheap, after Newton's step from there, which needs no sum over scores."""
+        """A search at w = 0, or where it is cheap, along Newton's step from there, which needs no sum over scores.
+
+        At w = 0 all pairs are alike, and no second derivative is larger, so the step itself would mostly be too short.
+        """
         n = problem.rows.n_features
         if _too_many_columns(n, problem.rows.n_rows) or not isinstance(problem.pairs, AllPairs):
             return cls(problem, np.zeros(n), WIDEST)
-        gradient, H = problem.first_step(WIDEST)
-        factor = regular_cholesky(np.eye(n) + H)
-        search = cls(problem, -lapack.dpotrs(factor, gradient)[0], WIDEST)
-        search.factor, search.is_stale, search.curvature = factor, True, H / problem.C
+        mean, square = problem.mean_difference()
+        pull, slope = problem.derivatives_at_zero(WIDEST)
+        factor = regular_cholesky(np.eye(n) + problem.C * slope * square)
+        w = problem.C * pull * lapack.dpotrs(factor, mean)[0]
+        w *= problem.likely_length(float(w @ w), float(w @ mean), float(w @ square @ w))
+        search = cls(problem, w, WIDE)
+        search.factor, search.is_stale, search.curvature = factor, True, slope * square
         return search
 
     @classmethod
