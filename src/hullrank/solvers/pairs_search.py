@@ -9,7 +9,7 @@ whose last term falls with h^2 where pairs lie dense, and with h at a kink. The 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -78,7 +78,7 @@ class PairPoint:
     @cached_property
     def gap(self) -> float:
         """Upper bound on P(w) minus the optimum."""
-        length = float(np.linalg.norm(self.gradient)) + self.charge.noise
+        length = (2 * self.distance) ** 0.5 + self.charge.noise
         return 0.5 * length * length + self.charge.complementarity
 
     @cached_property
@@ -93,7 +93,9 @@ class PairPoint:
 
     def kept(self) -> "PairPoint":
         """The same without scores and pairs."""
-        return replace(self, scores=None, charge=self.charge._replace(at=None))
+        if self.scores is None:
+            return self
+        return PairPoint(self.w, None, self.charge._replace(at=None), self.gradient, self.width, self.evidence)
 
 
 class PairSearch:
@@ -290,7 +292,7 @@ class PairSearch:
         """Whether more than one step with the present factor is likely to be left, each of which costs about as much as
         a new one; ``ratio`` is what the last step left of the gap."""
         p = self.point
-        return self.is_whole and not self._products_pay and ratio**0.5 * p.distance > tol * p.objective
+        return self.is_whole and not self._products_pay and 4 * ratio * p.distance > tol * p.objective
 
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
