@@ -25,6 +25,7 @@ class AtScores:
         self.order, self.rank, self.scores, self.weights = self._arranged(scores)
         self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
         self.sums: dict[float, tuple[_Moments, Floats]] = {}  # by margin, see ``_squared``
+        self.weight: dict[float, float] = {}  # by margin, that of all violated pairs
         sizes = pairs.sizes
         middle = self.scores[pairs.starts[:-1] + sizes // 2]
         # differences do not care about a shift, rounding errors do, which a shift by one of the scores seldom has
@@ -48,8 +49,12 @@ class AtScores:
         if len(self.scores) > MANY_ROWS:
             self.sums.clear()
             self.partners.clear()
-        _, total, (_, coef) = self._joined(margin, self.centred, product=0.0, pull=1.0)
+        self.weight[margin], total, (_, coef) = self._joined(margin, self.centred, product=0.0, pull=1.0)
         return total, self._unsorted(coef)
+
+    def violated(self, margin: float) -> float:
+        """Sum of omega over the pairs with d < margin."""
+        return self.weight[margin] if margin in self.weight else self._squared(margin)[0].weight
 
     def ramp(self, low: float, high: float) -> Ramp:
         """Sums over the ramp from ``low`` to ``high``."""

@@ -31,6 +31,7 @@ FEW_COLUMNS = 16  # below, a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # beyond, directions come from conjugate gradients
 SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
+SAMPLED = 16  # rows for each that is behind a Hessian, at the least: that of more rows costs as much as a step
 PATIENCE = 15  # steps without progress
 MANY_STEPS = 3  # in one window: beyond, the next ones are followed carefully
 SHRINK = 0.1  # ratio of one window to the next
@@ -91,6 +92,12 @@ class PairPoint:
         """At most P(w): smoothing adds at most twice the complementarity (see ``PairProblem.charge``)."""
         return self.value - 2 * self.charge.complementarity
 
+    def width_for(self, tol: float) -> float:
+        """A window narrow enough for the tolerance where pairs lie dense: what it adds falls with its square."""
+        loose = self.charge.complementarity
+        ratio = (0.3 * tol * max(self.objective, 0.0) / loose) ** 0.5 if loose > 0 else 1.0
+        return max(self.width * min(ratio, 1.0), NARROWEST)
+
     def kept(self) -> "PairPoint":
         """The same without scores and pairs."""
         if self.scores is None:
@@ -104,7 +111,7 @@ class PairSearch:
     def __init__(self, problem: PairProblem, w: Floats, width: float):
         self.problem = problem
         self.iterations = 0
-        self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
+        self.sample_rows = max(SAMPLE_ROWS, 20 * len(w), problem.rows.n_rows // max(SAMPLED, len(w) // 2))
         self.factor: Any = None  # of the Hessian, while it serves
         self.is_stale = False  # whether the factor is of an earlier Hessian, and serves as a preconditioner
         self.curvature: Any = None  # the last Hessian of the charge, divided by C
