@@ -104,7 +104,7 @@ def bench_solver(m, n=20, C=100.0):
 
 
 def bench_growth(sizes, n=20, C=100.0):
-    print(f"\nWhole fits to 1e-6, continuous targets, {n} columns, C = {C:g}: CPU seconds, and exponents from size to size")
+    print(f"\nFits to 1e-6, continuous targets, {n} columns, C = {C:g}: CPU seconds, and exponents from size to size")
     for loss in ("squared_hinge", "hinge", "logistic"):
         seconds = []
         for m in sizes:

@@ -72,6 +72,7 @@ def test_all_sums_equal_brute_force(samples, equal_queries):
         loss, coef = at.hinge()
         close(loss, (omega * np.maximum(0, 1 - scores[hi] + scores[lo])).sum())
         close(coef, scatter(omega * violated, hi, lo, len(scores))[rows])
+        close(at.violated(1.0), (omega * violated).sum())
         for low, high in WINDOWS:
             check_window(at, low, high, scores, hi, lo, omega, rows, X, v, span)
 
@@ -238,6 +239,18 @@ def test_derivatives_at_zero_weights_are_those_of_the_listed_pairs(loss):
     at = listed.pairs.at(np.zeros(60))
     np.testing.assert_allclose(-7 * pull * mean, X.T @ listed.charged(at, 4.0).coef, atol=1e-12)
     np.testing.assert_allclose(7 * slope * square, listed.curvature(at, 4.0, listed.rows), atol=1e-11)
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_the_likely_length_is_the_best_one_of_normal_differences(loss, C):
+    charge, d = charge_named(loss), np.random.default_rng(0).normal(0.7, 0.8, 20_000)
+    problem = PairProblem(ArrayRows(np.zeros((2, 1))), ListedPairs(*np.ones((3, 1)), 2), C, charge)
+    length = 0.3
+    objective = lambda t: 0.5 * length * t * t + C * charge.value(charge.margin - t * d).mean()  # noqa: E731
+    best = min(map(objective, np.geomspace(0.25, 16, 400)))
+    found = problem.likely_length(length, float(d.mean()), float(np.mean(d * d)))
+    assert objective(found) <= 1.002 * best
 
 
 @pytest.mark.parametrize("few", [0, 24])

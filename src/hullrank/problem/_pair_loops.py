@@ -2,7 +2,8 @@
 
 Conventions
 -----------
-Arrays are sorted by query, then by ascending score s. The pair of i above j is violated when s_i < s_j + margin. Going up through a query (``way`` = 1) every sample meets its partners of higher rank, going down
+Arrays are sorted by query, then by ascending score s; ``shifted`` is s + margin. The pair of i above j is violated when
+s_i < shifted_j. Going up through a query (``way`` = 1) every sample meets its partners of higher rank, going down
 (``way`` = -1) those of lower rank; each is inserted once into a binary indexed tree (Fenwick 1994) by its rank counted
 from the end that partners come from. Counter c of the tree holds the sum over the last c & -c ranks before rank c, so
 that an insertion, and the sum over all ranks below some rank, take at most log2 steps.
@@ -19,79 +20,58 @@ Ranks = NDArray[np.int32]
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
-def arrange(
-    words: Ints,
-    counts: Ints,
-    query: Ints,
-    place: Ints,
-    scores: Floats,
-    rank: Ranks,
-    weights: Floats,
-    order: Ints,
-    ranks: Ranks,
-    found: Floats,
+def sort_scores(
+    words: Ints, other: Ints, counts: Ints, query: Ints, place: Ints, scores: Floats, order: Ints, found: Floats
 ) -> bool:
-    """``order``: the rows by query, then by ascending score; ``ranks``: their ranks; ``found``: their scores and
-    weights. False if it would take too long.
+    """``order``: the rows by query, then by ascending score; ``found``: their scores. False if it would take too long.
 
     A word is a row's number (31 bits) below its score as an integer of 33 bits. Three stable passes of 11 bits sort the
     words, one more groups them by query (``place`` is the first position of every query), and rows whose integers are
     equal are then put in order by insertion.
     """
-    m = scores.shape[0]
-    low = high = scores[0]
-    for p in range(m):
-        low = min(low, scores[p])
-        high = max(high, scores[p])
-    if not 1e-290 < high - low < np.inf:
-        return False
-    scale = 8589934591.0 / (high - low)
-    for p in range(m):
-        words[0, p] = (np.int64((scores[p] - low) * scale) << 31) + p
+    m = words.shape[0]
     for digit in range(3):
-        now = digit & 1
         shift = 31 + 11 * digit
         for z in range(2048):
             counts[z] = 0
         for p in range(m):
-            counts[(words[now, p] >> shift) & 2047] += 1
+            counts[(words[p] >> shift) & 2047] += 1
         total = 0
         for z in range(2048):
             size = counts[z]
             counts[z] = total
             total += size
         for p in range(m):
-            z = (words[now, p] >> shift) & 2047
-            words[1 - now, counts[z]] = words[now, p]
+            z = (words[p] >> shift) & 2047
+            other[counts[z]] = words[p]
             counts[z] += 1
+        words, other = other, words
     for p in range(m):
-        i = words[1, p] & 2147483647
+        i = words[p] & 2147483647
         k = query[i]
         order[place[k]] = i
-        found[0, place[k]] = scores[i]
+        found[place[k]] = scores[i]
         place[k] += 1
     moves = 0
     for p in range(1, m):
         i = order[p]
-        s = found[0, p]
+        s = found[p]
         q = p
-        while q > 0 and found[0, q - 1] > s and query[order[q - 1]] == query[i]:
-            found[0, q] = found[0, q - 1]
+        while q > 0 and found[q - 1] > s and query[order[q - 1]] == query[i]:
+            found[q] = found[q - 1]
             order[q] = order[q - 1]
             q -= 1
-        found[0, q] = s
+        found[q] = s
         order[q] = i
         moves += p - q
         if moves > 32 * m:
             return False
-    for p in range(m):
-        ranks[p] = rank[order[p]]
-        found[1, p] = weights[order[p]]
     return True
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
 def partner_sums(
+    way: int,
     scores: Floats,
     margin: float,
     rank: Ranks,
@@ -100,74 +80,45 @@ def partner_sums(
     weights: Floats,
     v: Floats,
     counters: Floats,
-    higher: Floats,
-    lower: Floats,
+    out: Floats,
 ) -> None:
-    """higher[:, i] = sums of weights, and of weights times ``v``, over the violated partners of i of higher rank;
-    lower[:, i] = the same over those of lower rank.
+    """out[:, i] = sums of weights, and of weights times ``v``, over the violated partners of i.
 
     ``counters`` has room for two numbers of every rank of a query.
     """
-    for way in (1, -1):
-        out = higher if way > 0 else lower
-        own = margin if way > 0 else 0.0
-        other = 0.0 if way > 0 else margin
-        for k in range(starts.shape[0] - 1):
-            size = starts[k + 1] - starts[k]
-            first = starts[k] if way > 0 else starts[k + 1] - 1
-            last = n_ranks[k] - 1  # the rank at the far end is nobody's partner
-            top = last if way > 0 else 0
-            for t in range(1, last + 1):
-                counters[t, 0] = 0.0
-                counters[t, 1] = 0.0
-            q = 0
-            for p in range(size):
-                i = first + way * p
-                bound = way * (scores[i] + own)
-                while q < size and way * (scores[first + way * q] + other) < bound:
-                    j = first + way * q
-                    x = weights[j]
-                    y = x * v[j]
-                    c = top - way * rank[j] + 1
-                    while c <= last:
-                        counters[c, 0] += x
-                        counters[c, 1] += y
-                        c += c & -c
-                    q += 1
-                x = 0.0
-                y = 0.0
-                c = top - way * rank[i]
-                while c > 0:
-                    x += counters[c, 0]
-                    y += counters[c, 1]
-                    c &= c - 1
-                out[0, i] = x
-                out[1, i] = y
-
-
-@njit(error_model="numpy", no_cfunc_wrapper=True)
-def join_sides(
-    higher: Floats, lower: Floats, weights: Floats, v: Floats, margin: float, product: float, pull: float
-) -> tuple[float, float]:
-    """From the sums of ``partner_sums``: the sum of weights over all violated pairs, and, for scores v, that of weights
-    times margin - d.
-
-    higher[0, i] becomes the weight of all violated partners of i. With L v = sum a_i a_j (v_i - v_j)(e_i - e_j) over
-    the violated pairs, and their subgradient u = sum a_i a_j (e_j - e_i), i above j, higher[1] becomes
-    ``product`` L v + ``pull`` u.
-    """
-    weight = 0.0
-    total = 0.0
-    for i in range(v.shape[0]):
-        a = weights[i]
-        below = lower[0, i]
-        weight += a * below
-        total += a * (lower[1, i] + below * (margin - v[i]))
-        partners = higher[0, i] + below
-        joined = product * (v[i] * partners - higher[1, i] - lower[1, i]) + pull * (higher[0, i] - below)
-        higher[0, i] = partners
-        higher[1, i] = a * joined
-    return weight, total
+    own = margin if way > 0 else 0.0
+    other = 0.0 if way > 0 else margin
+    for k in range(starts.shape[0] - 1):
+        size = starts[k + 1] - starts[k]
+        first = starts[k] if way > 0 else starts[k + 1] - 1
+        last = n_ranks[k] - 1  # the rank at the far end is nobody's partner
+        top = last if way > 0 else 0
+        for t in range(1, last + 1):
+            counters[t, 0] = 0.0
+            counters[t, 1] = 0.0
+        q = 0
+        for p in range(size):
+            i = first + way * p
+            bound = way * (scores[i] + own)
+            while q < size and way * (scores[first + way * q] + other) < bound:
+                j = first + way * q
+                x = weights[j]
+                y = x * v[j]
+                c = top - way * rank[j] + 1
+                while c <= last:
+                    counters[c, 0] += x
+                    counters[c, 1] += y
+                    c += c & -c
+                q += 1
+            x = 0.0
+            y = 0.0
+            c = top - way * rank[i]
+            while c > 0:
+                x += counters[c, 0]
+                y += counters[c, 1]
+                c &= c - 1
+            out[0, i] = x
+            out[1, i] = y
 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
@@ -198,7 +149,7 @@ def grade_tables(rank: Ranks, weights: Floats, v: Floats, above: Floats, below: 
 def graded_sums(
     scores: Floats, margin: float, rank: Ranks, above: Floats, below: Floats, place: Ints, higher: Floats, lower: Floats
 ) -> None:
-    """The sums of ``partner_sums`` from the tables of ``grade_tables``.
+    """The sums of ``partner_sums`` in both directions, from the tables of ``grade_tables``.
 
     place[0, i] is the number of samples with s < s_i + margin, place[1, i] the number with s + margin <= s_i. Scores
     and shifted scores are merged without a branch, which no processor could foretell.
@@ -313,7 +264,7 @@ def curve_rows(
 def visit_pairs(
     first: Ints, end: Ints, scores: Floats, margin: float, weights: Floats, v: Floats, higher: Floats, lower: Floats
 ) -> None:
-    """The sums of ``partner_sums``, pair by pair: the lower partners of i are first[i]..end[i]-1.
+    """The sums of ``partner_sums`` in both directions, pair by pair: the lower partners of i are first[i]..end[i]-1.
 
     ``higher`` starts as zeros.
     """

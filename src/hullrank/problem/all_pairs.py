@@ -12,6 +12,7 @@ from hullrank.data import pieces
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
 from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, PairsAt, row_products
+from hullrank.problem.rows import ArrayRows
 
 if TYPE_CHECKING:
     from hullrank.problem.pairs_at_scores import AtScores
@@ -129,12 +130,12 @@ class AllPairs:
         ``mean`` is that of the rows; differences do not care, rounding errors do. The last one is kept.
         """
         if not self._gram or self._gram[0][0] is not X:
-            rank, weights, Y = self._numbered_rank, self.weights, X - mean
+            rank, weights = self._numbered_rank, self.weights
             by_query, by_rank = np.bincount(self.query, weights), np.bincount(rank, weights)
-            found = Y.T @ ((weights * (by_query[self.query] - by_rank[rank]))[:, None] * Y)
-            in_query = _members(self.query, weights) @ Y if len(by_query) > 1 else (weights @ Y)[None]
-            in_rank = _members(rank, weights) @ Y
-            self._gram[:] = [(X, (found + found.T) / 2 - in_query.T @ in_query + in_rank.T @ in_rank)]
+            found = ArrayRows(X, None, mean, spread=0.0).gram(weights * (by_query[self.query] - by_rank[rank]))
+            in_rank = _members(rank, weights) @ X - np.outer(by_rank, mean)
+            in_query = np.add.reduceat(in_rank, np.cumsum(self.n_ranks) - self.n_ranks)
+            self._gram[:] = [(X, found + in_rank.T @ in_rank - in_query.T @ in_query)]
         return self._gram[0][1]
 
     @cached_property
@@ -169,6 +170,12 @@ class AllPairs:
         lo = np.arange(len(hi)) - np.repeat(np.cumsum(partners) - partners - start, partners)
         hi, lo = order[hi], order[lo]
         return ListedPairs(hi, lo, self.weights[hi] * self.weights[lo], len(order))
+
+    @cached_property
+    def ranked(self) -> tuple[NDArray[np.int32], Floats]:
+        """Ranks and weights of the rows sorted by (query, rank)."""
+        order = self.by_rank[0]
+        return self.small_rank[order], self.weights[order]
 
     def draw(self, per_row: int, random_state: np.random.RandomState) -> ListedPairs:
         """``per_row`` pairs of every row with random rows of other rank in its query, all of one weight."""

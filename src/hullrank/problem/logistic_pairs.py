@@ -92,12 +92,11 @@ class LogisticPairs:
         most, n_values, n_terms = self.pairs.most_ranks, values.shape[1], up.shape[1]
         step = max(1, min(_ROOM // (most * n_values), n_terms))
         room = np.empty(step), np.empty((most, n_values, step)), np.empty(most, dtype=np.int64)
-        sorted_pairs = self.scores, self.rank, self.pairs.starts, self.pairs.n_ranks, values
         out = np.zeros((len(up), *values.shape))
         for way, coefs in ((1, up), (-1, down)):
+            sorted_pairs = self.scores, self.rank, self.pairs.starts, self.pairs.n_ranks, values, *self._growth(way)
             for k in range(0, n_terms, step):
-                part = coefs if step == n_terms else np.ascontiguousarray(coefs[:, k : k + step])
-                decaying_sums(way, side, *sorted_pairs, *self._growth(way), part, k, *room, out)
+                decaying_sums(way, side, *sorted_pairs, np.ascontiguousarray(coefs[:, k : k + step]), k, *room, out)
         return out
 
     def _growth(self, way: int) -> tuple[Floats, Ints]:

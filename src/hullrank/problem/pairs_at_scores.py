@@ -49,8 +49,10 @@ class AtScores:
         if len(self.scores) > MANY_ROWS:
             self.sums.clear()
             self.partners.clear()
-        self.weight[margin], total, (_, coef) = self._joined(margin, self.centred, product=0.0, pull=1.0)
-        return total, self._unsorted(coef)
+        higher, lower = self._partner_sums(margin, self.centred)
+        self.weight[margin] = float(self.weights @ lower[0])
+        slack = lower[1] + lower[0] * (margin - self.centred)
+        return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
 
     def violated(self, margin: float) -> float:
         """Sum of omega over the pairs with d < margin."""
@@ -75,8 +77,15 @@ class AtScores:
         The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
         """
         if margin not in self.sums:
-            weight, total, (partners, coef) = self._joined(margin, self.centred, product=1.0, pull=margin)
-            self.partners[margin] = partners
+            higher, lower = self._partner_sums(margin, self.centred)
+            weight = float(self.weights @ lower[0])
+            lower[1] += lower[0] * (margin - self.centred)
+            lower[1] *= self.weights
+            total = float(lower[1].sum())
+            higher[1] -= higher[0] * (margin + self.centred)
+            higher[1] *= self.weights
+            lower += higher  # in place, as these are most of the memory of a fit
+            self.partners[margin], coef = lower[0], np.negative(lower[1], out=lower[1])
             square = margin * total + float(self.centred @ coef)
             if square < 1e-6 * self.reach**2 * weight:
                 square = self._sum_of_squares(margin)
@@ -101,15 +110,9 @@ class AtScores:
         return self._unsorted(product)
 
     def _laplacian(self, margin: float, v: Floats) -> Floats:
-        return self._joined(margin, v, product=1.0, pull=0.0)[2][1]
-
-    def _joined(self, margin: float, v: Floats, *, product: float, pull: float) -> tuple[float, float, Floats]:
-        """See ``_pair_loops.join_sides``; the last are its sums by sample."""
-        from hullrank.problem._pair_loops import join_sides
-
         higher, lower = self._partner_sums(margin, v)
-        weight, total = join_sides(higher, lower, self.weights, v, margin, product, pull)
-        return weight, total, higher
+        lower += higher
+        return self.weights * (v * lower[0] - lower[1])
 
     def smooth(self, charge: Charge) -> Smooth:
         """All pairs charged smoothly; a grade asks once more at the scores that a search ended with."""
@@ -167,11 +170,11 @@ class AtScores:
         """Sums of a and a v over the higher partners of every sample, and over its lower partners, with d < margin."""
         from hullrank.problem._pair_loops import partner_sums
 
-        pairs, higher, lower = self.pairs, np.empty((2, len(v))), np.empty((2, len(v)))
-        counters = np.empty((pairs.most_ranks, 2))
-        partner_sums(
-            self.scores, margin, self.rank, pairs.starts, pairs.n_ranks, self.weights, v, counters, higher, lower
-        )
+        higher, lower = np.empty((2, len(v))), np.empty((2, len(v)))
+        counters = np.empty((self.pairs.most_ranks, 2))
+        pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights, v, counters
+        partner_sums(1, self.scores, margin, *pairs, higher)
+        partner_sums(-1, self.scores, margin, *pairs, lower)
         return higher, lower
 
     def _unsorted(self, values: Floats) -> Floats:
@@ -208,8 +211,8 @@ class FewAtScores(AtScores):
     """The same where most queries are small: pairs are visited one by one, in arrays sorted by query and rank."""
 
     def _arranged(self, scores: Floats) -> "Arranged":
-        order = self.pairs.by_rank[0]
-        return order, self.pairs.small_rank[order], scores[order], self.pairs.weights[order]
+        order, (rank, weights) = self.pairs.by_rank[0], self.pairs.ranked
+        return order, rank, scores[order], weights
 
     @cached_property
     def _lower(self) -> tuple[Ints, Ints]:
@@ -274,12 +277,19 @@ def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tup
 
 def by_score(scores: Floats, pairs: AllPairs) -> Arranged:
     """The rows by query, then by ascending score: their numbers, and in that order ranks, scores and weights."""
-    from hullrank.problem._pair_loops import arrange
+    from hullrank.problem._pair_loops import sort_scores
 
-    m, rank = len(scores), pairs.small_rank
-    words, counts, place = np.empty((2, m), dtype=np.int64), np.empty(2048, dtype=np.int64), pairs.starts[:-1].copy()
-    order, ranks, found = np.empty(m, dtype=np.int64), np.empty_like(rank), np.empty((2, m))
-    if not arrange(words, counts, pairs.query, place, scores, rank, pairs.weights, order, ranks, found):
+    low, high = float(scores.min()), float(scores.max())
+    m, steps = len(scores), 2.0**33 - 1
+    order, found = np.empty(m, dtype=np.int64), np.empty(m)
+    is_sorted = False
+    if 1e-290 < high - low < np.inf:
+        words = ((scores - low) * (steps / (high - low))).astype(np.int64)
+        words <<= 31
+        words += np.arange(m)
+        room = np.empty_like(words), np.empty(2048, dtype=np.int64)
+        is_sorted = sort_scores(words, *room, pairs.query, pairs.starts[:-1].copy(), scores, order, found)
+    if not is_sorted:
         order = np.lexsort((scores, pairs.query))
-        return order, rank[order], scores[order], pairs.weights[order]
-    return order, ranks, found[0], found[1]
+        found = scores[order]
+    return order, pairs.small_rank[order], found, pairs.weights[order]
