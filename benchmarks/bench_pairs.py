@@ -105,7 +105,7 @@ def bench_solver(m, n=20, C=100.0):
 
 def bench_growth(sizes, n=20, C=100.0):
     print(f"\nFits to 1e-6, continuous targets, {n} columns, C = {C:g}: CPU seconds, and exponents from size to size")
-    for loss in ("squared_hinge", "hinge", "logistic"):
+    for loss in ("squared_hinge", "hinge"):
         seconds = []
         for m in sizes:
             X, y = problem_data(m, n, "continuous")
