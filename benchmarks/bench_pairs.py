@@ -1,6 +1,6 @@
 """The swapped-pairs ranker against peers: oracle, solver, memory, accuracy. One thread, CPU seconds, best of repeats.
 
-python benchmarks/bench_pairs.py [--quick] [--only ranksvm]
+python benchmarks/bench_pairs.py [--quick] [--only ranksvm|growth]
 
 Environment variable HULLRANK_DATA names a folder with mq2008_S1..S3.svmlight.gz, cal_housing.csv.gz and abalone.csv for
 the comparisons on LETOR's MQ2008, and with liblinear's ranksvm (``peer_ranksvm``) on all three.
@@ -101,6 +101,19 @@ def bench_solver(m, n=20, C=100.0):
                     f"  {targets:12s} {loss:14s} tol {tol:.0e}: gap {gap:.1e} in {seconds:6.3f} s, "
                     f"{seconds / unit:5.1f} oracles, memory {extra:.2f} X"
                 )
+
+
+def bench_growth(sizes, n=20, C=100.0):
+    print(f"\nFits to 1e-6, continuous targets, {n} columns, C = {C:g}: CPU seconds, and exponents from size to size")
+    for loss in ("squared_hinge", "hinge"):
+        seconds = []
+        for m in sizes:
+            X, y = problem_data(m, n, "continuous")
+            model = SwappedPairsRanker(C=C, loss=loss)
+            seconds.append(best_seconds(lambda model=model, X=X, y=y: model.fit(X, y), 3 if m <= 1_000_000 else 1))
+        exponents = np.diff(np.log(seconds)) / np.diff(np.log(sizes))
+        found = ", ".join(f"{m:,} rows {t:.3f} s" for m, t in zip(sizes, seconds, strict=True))
+        print(f"  {loss:14s} {found}; exponents " + ", ".join(f"{e:.2f}" for e in exponents), flush=True)
 
 
 def bench_survival(sizes, n=20):
@@ -264,13 +277,15 @@ def run_executable(command, options, loss, convert, m):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", choices=["ranksvm"], help="one part instead of all")
+    parser.add_argument("--only", choices=["ranksvm", "growth"], help="one part instead of all")
     options = parser.parse_args()
     quick, folder = options.quick, os.environ.get("HULLRANK_DATA")
     warnings.filterwarnings("ignore")
     threadpoolctl.threadpool_limits(1)
-    if folder:
+    if folder and options.only != "growth":
         bench_ranksvm(Path(folder), 3 if quick else 10)
+    if options.only != "ranksvm":
+        bench_growth((10_000, 100_000) if quick else (100_000, 1_000_000, 5_000_000))
     if options.only:
         return
     bench_oracle(20_000 if quick else 200_000)

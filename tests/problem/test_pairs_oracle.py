@@ -14,7 +14,7 @@ from hullrank.problem.all_pairs import AllPairs, comparable, pairs_per_query
 from hullrank.problem.charges import LOSSES, Charge, charge_named
 from hullrank.problem.pair_sets import ListedPairs
 from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
-from hullrank.problem.pairs_at_scores import FEW_RANKS, AtScores, GradedAtScores, sorted_scores
+from hullrank.problem.pairs_at_scores import FEW_RANKS, AtScores, GradedAtScores, by_score
 from hullrank.problem.rows import ArrayRows
 
 WINDOWS = [(-np.inf, 1.0), (0.75, 1.25), (0.5, 1.0)]
@@ -72,6 +72,7 @@ def test_all_sums_equal_brute_force(samples, equal_queries):
         loss, coef = at.hinge()
         close(loss, (omega * np.maximum(0, 1 - scores[hi] + scores[lo])).sum())
         close(coef, scatter(omega * violated, hi, lo, len(scores))[rows])
+        close(at.violated(1.0), (omega * violated).sum())
         for low, high in WINDOWS:
             check_window(at, low, high, scores, hi, lo, omega, rows, X, v, span)
 
@@ -205,12 +206,10 @@ def test_a_smooth_charge_over_all_pairs_is_that_of_the_listed_pairs(reach, n_que
     assert fast.value == pytest.approx(slow.value, rel=1e-12)
     np.testing.assert_allclose(fast.coef, slow.coef, atol=1e-14)
     assert np.abs(fast.coef - slow.coef).sum() <= fast.noise
-    for product in ("smooth_laplacian", "smooth_gram"):
-        argument = v if product == "smooth_laplacian" else X
-        np.testing.assert_allclose(
-            getattr(one, product)(Charge.LOGISTIC, argument), getattr(other, product)(Charge.LOGISTIC, argument),
-            atol=1e-13,
-        )  # fmt: skip
+    for product, argument in (("smooth_laplacian", v), ("smooth_gram", X)):
+        slow = getattr(other, product)(Charge.LOGISTIC, argument)
+        fast = getattr(one, product)(Charge.LOGISTIC, argument)
+        np.testing.assert_allclose(fast, slow, atol=5e-4 * np.abs(slow).max())  # they only direct a solver's steps
 
 
 def test_totals_of_queries_keep_their_digits_beside_larger_ones():
@@ -234,11 +233,24 @@ def test_derivatives_at_zero_weights_are_those_of_the_listed_pairs(loss):
     targets, query, X = rng.integers(0, 4, 60), rng.integers(0, 3, 60), rng.normal(size=(60, 3)) + 5
     _, pairs = comparable(targets, query, rng.random(60) + 0.1)
     problem = PairProblem(ArrayRows(X), pairs, 7.0, charge_named(loss))
-    gradient, H = problem.first_step(4.0)
+    mean, square = problem.mean_difference()
+    pull, slope = problem.derivatives_at_zero(4.0)
     listed = PairProblem(ArrayRows(X), pairs.listed(), 7.0, charge_named(loss))
     at = listed.pairs.at(np.zeros(60))
-    np.testing.assert_allclose(gradient, X.T @ listed.charged(at, 4.0).coef, atol=1e-12)
-    np.testing.assert_allclose(H, listed.curvature(at, 4.0, listed.rows), atol=1e-11)
+    np.testing.assert_allclose(-7 * pull * mean, X.T @ listed.charged(at, 4.0).coef, atol=1e-12)
+    np.testing.assert_allclose(7 * slope * square, listed.curvature(at, 4.0, listed.rows), atol=1e-11)
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_the_likely_length_is_the_best_one_of_normal_differences(loss, C):
+    charge, d = charge_named(loss), np.random.default_rng(0).normal(0.7, 0.8, 20_000)
+    problem = PairProblem(ArrayRows(np.zeros((2, 1))), ListedPairs(*np.ones((3, 1)), 2), C, charge)
+    length = 0.3
+    objective = lambda t: 0.5 * length * t * t + C * charge.value(charge.margin - t * d).mean()  # noqa: E731
+    best = min(map(objective, np.geomspace(0.25, 16, 400)))
+    found = problem.likely_length(length, float(d.mean()), float(np.mean(d * d)))
+    assert objective(found) <= 1.002 * best
 
 
 @pytest.mark.parametrize("few", [0, 24])
@@ -259,7 +271,7 @@ def test_squares_of_tiny_violations_keep_their_digits(few, monkeypatch):
 def test_scores_that_no_radix_tells_apart_are_sorted_all_the_same(scores):
     pairs = AllPairs(np.arange(50), np.zeros(50, np.int64), np.full(50, 0.1))
     shuffled = np.random.default_rng(0).permutation(scores)
-    order, found = sorted_scores(shuffled, pairs)
+    order, _, found, _ = by_score(shuffled, pairs)
     np.testing.assert_array_equal(found, np.sort(scores))
     np.testing.assert_array_equal(shuffled[order], found)
 
@@ -268,7 +280,7 @@ def test_a_radix_sort_is_a_sort_within_queries():
     rng = np.random.default_rng(1)
     query = rng.integers(0, 7, 3000)
     scores = rng.standard_cauchy(3000).round(2)
-    order, found = sorted_scores(scores, AllPairs(np.zeros(3000, np.int64), query, np.ones(3000)))
+    order, _, found, _ = by_score(scores, AllPairs(np.zeros(3000, np.int64), query, np.ones(3000)))
     np.testing.assert_array_equal(found, scores[np.lexsort((scores, query))])
     np.testing.assert_array_equal(query[order], np.sort(query))
 
@@ -303,9 +315,8 @@ def test_logistic_pairs_far_apart_and_in_little_room(room, monkeypatch):
     assert ours.value == pytest.approx(theirs.value, rel=1e-13)
     np.testing.assert_allclose(ours.coef, theirs.coef, atol=1e-15)
     X = rng.normal(size=(120, 3))
-    np.testing.assert_allclose(
-        at.smooth_gram(Charge.LOGISTIC, X), listed.smooth_gram(Charge.LOGISTIC, X), rtol=1e-10, atol=1e-14
-    )
+    fast, slow = at.smooth_gram(Charge.LOGISTIC, X), listed.smooth_gram(Charge.LOGISTIC, X)
+    np.testing.assert_allclose(fast, slow, atol=5e-4 * np.abs(slow).max())
 
 
 def test_scores_that_share_the_memory_of_their_running_sums_keep_their_own():

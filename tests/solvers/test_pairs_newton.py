@@ -171,6 +171,25 @@ def test_sampled_hessians_and_warm_starts_reach_the_same_answer(loss, monkeypatc
     np.testing.assert_allclose(sampled.certificate.primal, whole.certificate.primal, rtol=1e-7)
 
 
+def test_many_rows_are_charged_in_the_window_they_end_in(monkeypatch):
+    """A sample's solution foretells how narrow the window must be, and no pass over all rows is in a wider one."""
+    seen = set()
+    charged = pair_module.PairProblem.charged
+
+    def watched(problem, at, width):
+        seen.add((problem.rows.n_rows, width))
+        return charged(problem, at, width)
+
+    monkeypatch.setattr(pairs_newton, "START_ROWS", 1000)
+    monkeypatch.setattr(pair_module.PairProblem, "charged", watched)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=4000)
+    assert SwappedPairsRanker(C=10.0).fit(X, y).certificate_.relative_gap <= 1e-6
+    assert len({width for rows, width in seen if rows == 1000}) > 1
+    assert len({width for rows, width in seen if rows == 4000}) == 1
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_conjugate_gradients_reach_the_same_answer(loss, monkeypatch):
     X, y = data(400, 30, 400)

@@ -143,4 +143,4 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
 
     def _all_inside(self, statement: PairStatement) -> bool:
         at = statement.pairs.at(statement.scores(self.candidate(statement)))
-        return at.ramp(-np.inf, statement.charge.margin).inside > 1 - 1e-9
+        return at.violated(statement.charge.margin) > 1 - 1e-9

@@ -147,7 +147,7 @@ def grade_tables(rank: Ranks, weights: Floats, v: Floats, above: Floats, below: 
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
 def graded_sums(
-    scores: Floats, margin: float, rank: Ranks, above: Floats, below: Floats, place: Ints, lower: Floats, higher: Floats
+    scores: Floats, margin: float, rank: Ranks, above: Floats, below: Floats, place: Ints, higher: Floats, lower: Floats
 ) -> None:
     """The sums of ``partner_sums`` in both directions, from the tables of ``grade_tables``.
 
@@ -262,7 +262,7 @@ def curve_rows(
 
 @njit(error_model="numpy", no_cfunc_wrapper=True)
 def visit_pairs(
-    first: Ints, end: Ints, scores: Floats, shifted: Floats, values: Floats, lower: Floats, higher: Floats
+    first: Ints, end: Ints, scores: Floats, margin: float, weights: Floats, v: Floats, higher: Floats, lower: Floats
 ) -> None:
     """The sums of ``partner_sums`` in both directions, pair by pair: the lower partners of i are first[i]..end[i]-1.
 
@@ -270,14 +270,14 @@ def visit_pairs(
     """
     for i in range(scores.shape[0]):
         s = scores[i]
-        a = values[0, i]
-        b = values[1, i]
+        a = weights[i]
+        b = a * v[i]
         x = 0.0
         y = 0.0
         for j in range(first[i], end[i]):
-            violated = 1.0 if s < shifted[j] else 0.0
-            x += violated * values[0, j]
-            y += violated * values[1, j]
+            violated = 1.0 if s < scores[j] + margin else 0.0
+            x += violated * weights[j]
+            y += violated * weights[j] * v[j]
             higher[0, j] += violated * a
             higher[1, j] += violated * b
         lower[0, i] = x

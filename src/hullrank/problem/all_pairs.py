@@ -17,6 +17,7 @@ from hullrank.problem.rows import ArrayRows
 if TYPE_CHECKING:
     from hullrank.problem.pairs_at_scores import AtScores
 
+NARROW, SHORT = 40, 8000  # columns and rows up to which a matrix of products costs little beside a fit
 FEW_PARTNERS = 24  # pairs per row up to which pairs are visited one by one in compiled loops
 
 
@@ -121,23 +122,30 @@ class AllPairs:
         """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight.
 
         All pairs of a group of rows sum to (sum a)(sum a |x|^2) - |sum a x|^2; a query's pairs are those of all its
-        rows less those of equal rank.
+        rows less those of equal rank. Of a small matrix, ``mean_gram`` is asked for soon.
         """
+        if not sp.issparse(X) and X.shape[1] <= NARROW and X.shape[0] <= SHORT:
+            return max(float(np.trace(self.mean_gram(X, mean))), 0.0)
         within = _group_square(X, mean, self.weights, self._numbered_rank)
         return max(_group_square(X, mean, self.weights, self.query) - within, 0.0)
 
     def mean_gram(self, X: Floats, mean: Floats) -> Floats:
         """The mean of (x_i - x_j)(x_i - x_j)' over the pairs: the matrix whose trace is ``mean_square``.
 
-        ``mean`` is that of the rows; differences do not care, rounding errors do.
+        ``mean`` is that of the rows; differences do not care, rounding errors do. The last one is kept.
         """
-        rank, weights = self._numbered_rank, self.weights
-        by_query, by_rank = np.bincount(self.query, weights), np.bincount(rank, weights)
-        found = ArrayRows(X, None, mean).gram(weights * (by_query[self.query] - by_rank[rank]))
-        for group, totals, sign in ((self.query, by_query, -1.0), (rank, by_rank, 1.0)):
-            sums = _members(group, weights) @ X - np.outer(totals, mean)
-            found += sign * (sums.T @ sums)
-        return found
+        if not self._gram or self._gram[0][0] is not X:
+            rank, weights = self._numbered_rank, self.weights
+            by_query, by_rank = np.bincount(self.query, weights), np.bincount(rank, weights)
+            found = ArrayRows(X, None, mean, spread=0.0).gram(weights * (by_query[self.query] - by_rank[rank]))
+            in_rank = _members(rank, weights) @ X - np.outer(by_rank, mean)
+            in_query = np.add.reduceat(in_rank, np.cumsum(self.n_ranks) - self.n_ranks)
+            self._gram[:] = [(X, found + in_rank.T @ in_rank - in_query.T @ in_query)]
+        return self._gram[0][1]
+
+    @cached_property
+    def _gram(self) -> list[tuple[Floats, Floats]]:
+        return []
 
     def mean_contrast(self) -> Floats:
         """By row, the weight of its pairs with higher rows less that of its pairs with lower rows.
@@ -167,6 +175,12 @@ class AllPairs:
         lo = np.arange(len(hi)) - np.repeat(np.cumsum(partners) - partners - start, partners)
         hi, lo = order[hi], order[lo]
         return ListedPairs(hi, lo, self.weights[hi] * self.weights[lo], len(order))
+
+    @cached_property
+    def ranked(self) -> tuple[NDArray[np.int32], Floats]:
+        """Ranks and weights of the rows sorted by (query, rank)."""
+        order = self.by_rank[0]
+        return self.small_rank[order], self.weights[order]
 
     def draw(self, per_row: int, random_state: np.random.RandomState) -> ListedPairs:
         """``per_row`` pairs of every row with random rows of other rank in its query, all of one weight."""

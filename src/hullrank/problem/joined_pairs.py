@@ -60,6 +60,9 @@ class _JoinedAt:
         found = [at.hinge(margin) for at in self.at]
         return self._sum([value for value, _ in found]), self._spread([coef for _, coef in found])
 
+    def violated(self, margin: float) -> float:
+        return self._sum([at.violated(margin) for at in self.at])
+
     def ramp(self, low: float, high: float) -> Ramp:
         found = [at.ramp(low, high) for at in self.at]
         square, inside, spread, noise = (self._sum([getattr(each, name) for each in found]) for name in _SUMS)

@@ -22,6 +22,7 @@ from hullrank.problem.pair_sets import EPSILON, Floats, Smooth
 
 Ints = NDArray[np.int64]
 TERMS = 21  # terms of the series, which give all digits of a float64
+FEW_TERMS = 8  # terms for second derivatives, which only direct the steps of a solver: they give one part in 2000
 _ROOM = 1 << 22  # float64 numbers that the running sums may take
 
 
@@ -40,7 +41,8 @@ def alternating_weights(n: int) -> Floats:
 _C, _POWERS = alternating_weights(TERMS), np.arange(1.0, TERMS + 1)
 _RISE = _C[None]
 _RISE_AND_VALUE = np.stack([_C, _C / _POWERS])
-_BEND = (_C * _POWERS)[None]
+_FALL_AND_VALUE = np.stack([-_C, _C / _POWERS])
+_BEND = (alternating_weights(FEW_TERMS) * _POWERS[:FEW_TERMS])[None]
 
 
 class LogisticPairs:
@@ -55,10 +57,10 @@ class LogisticPairs:
         """All pairs charged; ``lower`` and ``higher`` are the sums of weights, and of weights times ``centred`` scores,
         over the partners on the wrong side of a sample."""
         column = self.weights[:, None]
-        up, down = (self._sums(way, 1, column, _RISE_AND_VALUE)[:, :, 0] for way in (1, -1))
-        above, below = (self._sums(way, -1, column, _RISE)[0, :, 0] for way in (-1, 1))
-        value = float(self.weights @ (lower[1] - lower[0] * centred + up[1] + down[1]))
-        falling, rising = higher[0] + above - below, lower[0] + up[0] - down[0]
+        rise, tail = self._sums(1, column, _RISE_AND_VALUE, _FALL_AND_VALUE)[:, :, 0]
+        fall = self._sums(-1, column, -_RISE, _RISE)[0, :, 0]
+        value = float(self.weights @ (lower[1] - lower[0] * centred + tail))
+        falling, rising = higher[0] + fall, lower[0] + rise
         noise = 4 * TERMS * EPSILON * float(self.weights @ (falling + rising))
         return Smooth(value, self._unsorted(self.weights * (falling - rising)), noise)
 
@@ -80,19 +82,21 @@ class LogisticPairs:
 
     def _curvatures(self, values: Floats, *sides: int) -> Floats:
         """The sums over the partners of each sample, on some sides, of value times phi''."""
-        return np.add.reduce([self._sums(way, side, values, _BEND)[0] for side in sides for way in (1, -1)])
+        return np.add.reduce([self._sums(side, values, _BEND, _BEND)[0] for side in sides])
 
-    def _sums(self, way: int, side: int, values: Floats, coefs: Floats) -> Floats:
-        """By row of coefs, sample and column of values: see ``decaying_sums``."""
+    def _sums(self, side: int, values: Floats, up: Floats, down: Floats) -> Floats:
+        """By row of the coefficients (on the way up, and on the way down), sample and column of values: see
+        ``decaying_sums``."""
         from hullrank.problem._decay_loops import decaying_sums
 
-        most, n_values, n_terms = self.pairs.most_ranks, values.shape[1], coefs.shape[1]
+        most, n_values, n_terms = self.pairs.most_ranks, values.shape[1], up.shape[1]
         step = max(1, min(_ROOM // (most * n_values), n_terms))
         room = np.empty(step), np.empty((most, n_values, step)), np.empty(most, dtype=np.int64)
-        sorted_pairs = self.scores, self.rank, self.pairs.starts, self.pairs.n_ranks, values, *self._growth(way)
-        out = np.zeros((len(coefs), *values.shape))
-        for k in range(0, n_terms, step):
-            decaying_sums(way, side, *sorted_pairs, np.ascontiguousarray(coefs[:, k : k + step]), k, *room, out)
+        out = np.zeros((len(up), *values.shape))
+        for way, coefs in ((1, up), (-1, down)):
+            sorted_pairs = self.scores, self.rank, self.pairs.starts, self.pairs.n_ranks, values, *self._growth(way)
+            for k in range(0, n_terms, step):
+                decaying_sums(way, side, *sorted_pairs, np.ascontiguousarray(coefs[:, k : k + step]), k, *room, out)
         return out
 
     def _growth(self, way: int) -> tuple[Floats, Ints]:

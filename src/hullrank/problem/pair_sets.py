@@ -54,6 +54,9 @@ class PairsAt(Protocol):
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
         """Sum of omega max(0, margin - d) and its subgradient in the scores that counts the pairs with d < margin."""
 
+    def violated(self, margin: float) -> float:
+        """Sum of omega over the pairs with d < margin."""
+
     def ramp(self, low: float, high: float) -> Ramp:
         """Sums over the ramp from ``low`` (may be -inf) to ``high``."""
 
@@ -143,6 +146,9 @@ class _ListedAt:
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
         charged = np.where(self._within(-np.inf, margin), self.pairs.weights, 0.0)
         return float(charged @ (margin - self.differences)), self.pairs.by_sample(charged)
+
+    def violated(self, margin: float) -> float:
+        return float(self.pairs.weights @ self._within(-np.inf, margin))
 
     def ramp(self, low: float, high: float) -> Ramp:
         above = np.maximum(high - self.differences, 0.0)

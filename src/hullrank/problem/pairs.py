@@ -23,6 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from hullrank.exceptions import NoComparablePairError
 from hullrank.problem.all_pairs import AllPairs, comparable
@@ -31,6 +32,8 @@ from hullrank.problem.intervals import Penalty
 from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, Pairs, PairsAt
 from hullrank.problem.rows import ArrayRows
 
+NORMAL = ndtri((np.arange(64) + 0.5) / 64)  # as many equally likely values of a standard normal variable
+LENGTHS = np.geomspace(0.25, 16.0, 37)
 LISTED_PAIRS = 2_000  # up to here pairs are listed: the last digits of a small hinge problem need them one by one
 SMOOTH = 4  # factor on LISTED_PAIRS for smooth charges, whose sums over unlisted pairs take dozens of passes
 
@@ -102,21 +105,30 @@ class PairProblem:
         low, high, slope = self.window(width)
         return slope * at.gram(low, high, X)
 
-    def first_step(self, width: float) -> tuple[Floats, Floats]:
-        """Gradient and second derivative of the (smoothed) charge in the weights, at w = 0.
-
-        There all pairs are alike, and no second derivative is larger: Newton's step from w = 0 never goes too far.
-        """
+    def mean_difference(self) -> tuple[Floats, Floats]:
+        """The pairs' means of x_i - x_j (i above j), and of (x_i - x_j)(x_i - x_j)'."""
         assert isinstance(self.pairs, AllPairs)
-        if self.charge.smooth:
-            z = np.zeros(1)
-            pull, slope = float(self.charge.derivative(z)[0]), float(self.charge.curvature(z)[0])
-        else:
-            _, high, factor = self.window(width)
-            pull, slope = factor / self.C * high, factor / self.C
         X = self.rows.X.toarray() if sp.issparse(self.rows.X) else np.asarray(self.rows.X)
-        gradient = self.C * pull * self.rows.contrast(self.pairs.mean_contrast())
-        return gradient, self.C * slope * self.pairs.mean_gram(X, self.rows.centre)
+        return -self.rows.contrast(self.pairs.mean_contrast()), self.pairs.mean_gram(X, self.rows.centre)
+
+    def derivatives_at_zero(self, width: float) -> tuple[float, float]:
+        """First and second derivative of the (smoothed) charge of a pair whose samples have the same score."""
+        if not self.charge.smooth:
+            _, high, factor = self.window(width)
+            return factor / self.C * high, factor / self.C
+        zero = np.zeros(1)
+        return float(self.charge.derivative(zero)[0]), float(self.charge.curvature(zero)[0])
+
+    def likely_length(self, length: float, mean: float, square: float) -> float:
+        """The multiple of weights w with the least objective, if the differences of the pairs' scores are normally
+        distributed; ``length`` is |w|^2, ``mean`` and ``square`` are the means of d and d^2.
+
+        The objective's slope along w, at the multiples ``LENGTHS``, is interpolated to 0.
+        """
+        d = mean + max(square - mean * mean, 0.0) ** 0.5 * NORMAL
+        rise = self.charge.derivative(self.charge.margin - LENGTHS[:, None] * d)
+        slopes = length * LENGTHS - self.C / len(d) * (rise @ d)
+        return float(np.interp(0.0, slopes, LENGTHS))
 
     def guessed_diagonal(self, at: PairsAt, width: float) -> float:
         """About the second derivative in one weight, per unit of its column's variance."""

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.charges import Charge
@@ -12,6 +13,7 @@ from hullrank.problem.logistic_pairs import LogisticPairs
 from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
 
 FEW_RANKS = 8  # of which ``_pair_loops.grade_tables`` has running sums
+Arranged = tuple[Ints, NDArray[np.int32], Floats, Floats]  # rows' numbers, and in that order ranks, scores, weights
 MANY_ROWS = 100_000  # beyond, sums by sample are dropped where other ones are asked for: they are most of the memory
 
 
@@ -20,33 +22,41 @@ class AtScores:
 
     def __init__(self, pairs: AllPairs, scores: Floats):
         self.pairs, self.given = pairs, scores
-        self.order, self.scores = self._arranged(scores)
-        self.range = float(scores.max() - scores.min())
-        self.rank = pairs.small_rank[self.order]
-        self.weights = pairs.weights[self.order]
+        self.order, self.rank, self.scores, self.weights = self._arranged(scores)
         self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
         self.sums: dict[float, tuple[_Moments, Floats]] = {}  # by margin, see ``_squared``
+        self.weight: dict[float, float] = {}  # by margin, that of all violated pairs
         sizes = pairs.sizes
         middle = self.scores[pairs.starts[:-1] + sizes // 2]
         # differences do not care about a shift, rounding errors do, which a shift by one of the scores seldom has
         self.centred = self.scores - (np.repeat(middle, sizes) if len(sizes) > 1 else middle)
 
     @cached_property
+    def range(self) -> float:
+        """The largest distance of two scores."""
+        return float(self.given.max() - self.given.min())
+
+    @cached_property
     def reach(self) -> float:
         """About the largest number in a sum over scores."""
         return 1 + float(np.abs(self.centred).max())
 
-    def _arranged(self, scores: Floats) -> tuple[Ints, Floats]:
-        return sorted_scores(scores, self.pairs)
+    def _arranged(self, scores: Floats) -> "Arranged":
+        return by_score(scores, self.pairs)
 
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
         """Sum of omega max(0, margin - d), and its subgradient in the scores."""
         if len(self.scores) > MANY_ROWS:
             self.sums.clear()
             self.partners.clear()
-        lower, higher = self._partner_sums(margin, self.centred)
+        higher, lower = self._partner_sums(margin, self.centred)
+        self.weight[margin] = float(self.weights @ lower[0])
         slack = lower[1] + lower[0] * (margin - self.centred)
         return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
+
+    def violated(self, margin: float) -> float:
+        """Sum of omega over the pairs with d < margin."""
+        return self.weight[margin] if margin in self.weight else self._squared(margin)[0].weight
 
     def ramp(self, low: float, high: float) -> Ramp:
         """Sums over the ramp from ``low`` to ``high``."""
@@ -67,15 +77,14 @@ class AtScores:
         The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
         """
         if margin not in self.sums:
-            lower, higher = self._partner_sums(margin, self.centred)
+            higher, lower = self._partner_sums(margin, self.centred)
             weight = float(self.weights @ lower[0])
             lower[1] += lower[0] * (margin - self.centred)
             lower[1] *= self.weights
             total = float(lower[1].sum())
             higher[1] -= higher[0] * (margin + self.centred)
             higher[1] *= self.weights
-            lower[0] += higher[0]  # in place, as these are most of the memory of a fit
-            lower[1] += higher[1]
+            lower += higher  # in place, as these are most of the memory of a fit
             self.partners[margin], coef = lower[0], np.negative(lower[1], out=lower[1])
             square = margin * total + float(self.centred @ coef)
             if square < 1e-6 * self.reach**2 * weight:
@@ -101,7 +110,7 @@ class AtScores:
         return self._unsorted(product)
 
     def _laplacian(self, margin: float, v: Floats) -> Floats:
-        lower, higher = self._partner_sums(margin, v)
+        higher, lower = self._partner_sums(margin, v)
         lower += higher
         return self.weights * (v * lower[0] - lower[1])
 
@@ -111,7 +120,8 @@ class AtScores:
 
     @cached_property
     def _smooth(self) -> Smooth:
-        return self._logistic.smooth(self.centred, *self._partner_sums(0.0, self.centred))
+        higher, lower = self._partner_sums(0.0, self.centred)
+        return self._logistic.smooth(self.centred, lower, higher)
 
     def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
         """L v with the curvature of a smooth charge."""
@@ -134,7 +144,7 @@ class AtScores:
         rows = X.toarray() if sp.issparse(X) else X
         mean = np.ones(len(rows)) @ rows / len(rows)
         if high > self.range and low <= -self.range:
-            return self.pairs.mean_gram(rows, mean)
+            return self.pairs.mean_gram(rows, mean).copy()
         rows = rows[self.order]
         rows -= mean
         found = rows.T @ self._curved(low, high, rows)
@@ -157,15 +167,15 @@ class AtScores:
         return self.partners[high] - self.partners[low] if low > -np.inf else self.partners[high]
 
     def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
-        """Sums of a and a v over the lower partners of every sample, and over its higher partners, with d < margin."""
+        """Sums of a and a v over the higher partners of every sample, and over its lower partners, with d < margin."""
         from hullrank.problem._pair_loops import partner_sums
 
-        lower, higher = np.empty((2, len(v))), np.empty((2, len(v)))
+        higher, lower = np.empty((2, len(v))), np.empty((2, len(v)))
         counters = np.empty((self.pairs.most_ranks, 2))
         pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights, v, counters
         partner_sums(1, self.scores, margin, *pairs, higher)
         partner_sums(-1, self.scores, margin, *pairs, lower)
-        return lower, higher
+        return higher, lower
 
     def _unsorted(self, values: Floats) -> Floats:
         out = np.empty_like(values)
@@ -180,9 +190,9 @@ class GradedAtScores(AtScores):
         from hullrank.problem._pair_loops import graded_sums
 
         m = len(v)
-        lower, higher, place = np.empty((2, m)), np.empty((2, m)), np.empty((2, m), dtype=np.int64)
-        graded_sums(self.scores, margin, self.rank, *self._running_sums(v), place, lower, higher)
-        return lower, higher
+        higher, lower, place = np.empty((2, m)), np.empty((2, m)), np.empty((2, m), dtype=np.int64)
+        graded_sums(self.scores, margin, self.rank, *self._running_sums(v), place, higher, lower)
+        return higher, lower
 
     def _running_sums(self, v: Floats) -> tuple[Floats, Floats]:
         """Tables of running sums; all scores share their memory, since fresh memory takes longer than the sums."""
@@ -201,9 +211,9 @@ class GradedAtScores(AtScores):
 class FewAtScores(AtScores):
     """All pairs of mostly small queries at given scores: visited one by one, in arrays sorted by query and rank."""
 
-    def _arranged(self, scores: Floats) -> tuple[Ints, Floats]:
-        order = self.pairs.by_rank[0]
-        return order, scores[order]
+    def _arranged(self, scores: Floats) -> "Arranged":
+        order, (rank, weights) = self.pairs.by_rank[0], self.pairs.ranked
+        return order, rank, scores[order], weights
 
     @cached_property
     def _lower(self) -> tuple[Ints, Ints]:
@@ -241,10 +251,9 @@ class FewAtScores(AtScores):
     def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
         from hullrank.problem._pair_loops import visit_pairs
 
-        values = np.stack([self.weights, self.weights * v])
-        lower, higher = np.empty_like(values), np.zeros_like(values)
-        visit_pairs(*self._lower, self.scores, self.scores + margin, values, lower, higher)
-        return lower, higher
+        higher, lower = np.zeros((2, len(v))), np.empty((2, len(v)))
+        visit_pairs(*self._lower, self.scores, margin, self.weights, v, higher, lower)
+        return higher, lower
 
 
 class _Moments(NamedTuple):
@@ -267,17 +276,21 @@ def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tup
     return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
 
 
-def sorted_scores(scores: Floats, pairs: AllPairs) -> tuple[Ints, Floats]:
-    """The rows by query, then by ascending score, and their scores in that order."""
+def by_score(scores: Floats, pairs: AllPairs) -> Arranged:
+    """The rows by query, then by ascending score: their numbers, and in that order ranks, scores and weights."""
     from hullrank.problem._pair_loops import sort_scores
 
     low, high = float(scores.min()), float(scores.max())
-    m, steps = len(scores), np.exp2(33) - 1
+    m, steps = len(scores), 2.0**33 - 1
+    order, found = np.empty(m, dtype=np.int64), np.empty(m)
+    is_sorted = False
     if 1e-290 < high - low < np.inf:
-        words = (((scores - low) * (steps / (high - low))).astype(np.int64) << 31) + np.arange(m)
-        order, found = np.empty(m, dtype=np.int64), np.empty(m)
-        other, counts = np.empty_like(words), np.empty(2048, dtype=np.int64)
-        if sort_scores(words, other, counts, pairs.query, pairs.starts[:-1].copy(), scores, order, found):
-            return order, found
-    order = np.lexsort((scores, pairs.query))
-    return order, scores[order]
+        words = ((scores - low) * (steps / (high - low))).astype(np.int64)
+        words <<= 31
+        words += np.arange(m)
+        room = np.empty_like(words), np.empty(2048, dtype=np.int64)
+        is_sorted = sort_scores(words, *room, pairs.query, pairs.starts[:-1].copy(), scores, order, found)
+    if not is_sorted:
+        order = np.lexsort((scores, pairs.query))
+        found = scores[order]
+    return order, pairs.small_rank[order], found, pairs.weights[order]

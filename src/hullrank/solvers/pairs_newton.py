@@ -16,6 +16,7 @@ from hullrank.problem.statement import Point, Solution
 from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.pairs_search import NARROWEST, WIDEST, PairPoint, PairSearch, PairStart
 
+ROUGH = 1e-4  # gap of a problem on fewer rows whose solution is a start
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
 STARTED = 0.01  # gap, in units of the tolerance, at which a start itself is the solution; else a step is taken from it
 SOFTER = 30.0  # ratio of one C to the next smaller one
@@ -70,11 +71,12 @@ def _from_fewer_rows(problem: PairProblem, tol: float) -> PairSearch:
         return PairSearch.first(problem)
     rows, pairs = drawn
     part = replace(problem, rows=problem.rows.take(rows, by_column=False), pairs=pairs)
-    search = _from_fewer_rows(part, tol)
-    search.run(max(tol, 1e-4), max_iter=50)
+    rough = max(tol, ROUGH)
+    search = _from_fewer_rows(part, rough)
+    search.run(rough, max_iter=50)
     best = search.best
     del search, part, rows, pairs, drawn  # before all rows are summed, which takes as much memory again
-    return PairSearch(problem, best.w, best.width)
+    return PairSearch(problem, best.w, best.width_for(tol))
 
 
 def _run(search: PairSearch, tol: float, max_iter: int, verbose: int) -> Status:

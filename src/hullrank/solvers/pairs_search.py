@@ -9,7 +9,7 @@ whose last term falls with h^2 where pairs lie dense, and with h at a kink. The 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -27,10 +27,12 @@ from hullrank.solvers._conjugate_gradients import conjugate_gradients
 from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
+WIDE = 1.0  # window at the first weights that are not 0
 FEW_COLUMNS = 16  # columns below which a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # columns beyond which directions come from conjugate gradients
 SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
+SAMPLED = 16  # rows for each that is behind a Hessian, at the least: that of more rows costs as much as a step
 PATIENCE = 15  # steps without progress after which the search has stalled
 MANY_STEPS = 3  # steps in one window beyond which the next windows are narrowed carefully
 SHRINK = 0.1  # ratio of one window to the next
@@ -79,7 +81,7 @@ class PairPoint:
     @cached_property
     def gap(self) -> float:
         """Upper bound on P(w) minus the optimum."""
-        length = float(np.linalg.norm(self.gradient)) + self.charge.noise
+        length = (2 * self.distance) ** 0.5 + self.charge.noise
         return 0.5 * length * length + self.charge.complementarity
 
     @cached_property
@@ -92,9 +94,17 @@ class PairPoint:
         """At most P(w): smoothing adds at most twice the complementarity (see ``PairProblem.charge``)."""
         return self.value - 2 * self.charge.complementarity
 
+    def width_for(self, tol: float) -> float:
+        """A window narrow enough for the tolerance where pairs lie dense: what it adds falls with its square."""
+        loose = self.charge.complementarity
+        ratio = (0.3 * tol * max(self.objective, 0.0) / loose) ** 0.5 if loose > 0 else 1.0
+        return max(self.width * min(ratio, 1.0), NARROWEST)
+
     def kept(self) -> "PairPoint":
         """The point without its scores and pairs, which take most of its memory."""
-        return replace(self, scores=None, charge=self.charge._replace(at=None))
+        if self.scores is None:
+            return self
+        return PairPoint(self.w, None, self.charge._replace(at=None), self.gradient, self.width, self.evidence)
 
 
 class PairSearch:
@@ -103,7 +113,7 @@ class PairSearch:
     def __init__(self, problem: PairProblem, w: Floats, width: float):
         self.problem = problem
         self.iterations = 0
-        self.sample_rows = max(SAMPLE_ROWS, 20 * len(w))
+        self.sample_rows = max(SAMPLE_ROWS, 20 * len(w), problem.rows.n_rows // max(SAMPLED, len(w) // 2))
         self.factor: Any = None  # of the Hessian, while it serves
         self.is_stale = False  # whether the factor is of an earlier Hessian, and serves as a preconditioner
         self.curvature: Any = None  # the last Hessian of the charge, divided by C
@@ -116,9 +126,10 @@ class PairSearch:
 
     @classmethod
     def first(cls, problem: PairProblem) -> "PairSearch":
-        """A search at w = 0, or where it is cheap, after Newton's step from there, which needs no sum over scores.
+        """A search at w = 0, or where it is cheap, along Newton's step from there, which needs no sum over scores.
 
-        Where C is so small that every pair lies well inside the margin, it begins at the solution.
+        At w = 0 all pairs are alike, and no second derivative is larger, so the step itself would mostly be too short.
+        Where C is so small that every pair lies well inside the margin, the search begins at the solution.
         """
         n = problem.rows.n_features
         weak = _all_paying(problem)
@@ -126,10 +137,13 @@ class PairSearch:
             return cls(problem, weak, PAYING)
         if _too_many_columns(n, problem.rows.n_rows) or not isinstance(problem.pairs, AllPairs):
             return cls(problem, np.zeros(n), WIDEST)
-        gradient, H = problem.first_step(WIDEST)
-        factor = regular_cholesky(np.eye(n) + H)
-        search = cls(problem, -lapack.dpotrs(factor, gradient)[0], WIDEST)
-        search.factor, search.is_stale, search.curvature = factor, True, H / problem.C
+        mean, square = problem.mean_difference()
+        pull, slope = problem.derivatives_at_zero(WIDEST)
+        factor = regular_cholesky(np.eye(n) + problem.C * slope * square)
+        w = problem.C * pull * lapack.dpotrs(factor, mean)[0]
+        w *= problem.likely_length(float(w @ w), float(w @ mean), float(w @ square @ w))
+        search = cls(problem, w, WIDE)
+        search.factor, search.is_stale, search.curvature = factor, True, slope * square
         return search
 
     @classmethod
@@ -291,7 +305,7 @@ class PairSearch:
         """Whether more than one step with the present factor is likely to be left, each of which costs about as much as
         a new one; ``ratio`` is what the last step left of the gap."""
         p = self.point
-        return self.is_whole and not self._products_pay and ratio**0.5 * p.distance > tol * p.objective
+        return self.is_whole and not self._products_pay and 4 * ratio * p.distance > tol * p.objective
 
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
