@@ -108,22 +108,23 @@ class _Search:
         """
         statement, problem = self.statement, self.statement.problem
         parts = growing_samples(statement)
-        iterate = solve_directly(parts[0], 1e-3, self.options.max_iter, self.options.verbose)
+        iterate = solve_directly(parts[0], 1e-2, self.options.max_iter, self.options.verbose)
         self.step.iterations = iterate.iterations
         for before, larger in pairwise(parts):
             if iterate.status is Status.INTERRUPTED:
                 break
             iterate = self._settled_once(larger, iterate, settling_width(before, iterate))
         width = settling_width(parts[-1], iterate)
+        if statement.cheap and problem.charge is Charge.HINGE and np.isfinite(width):
+            return _Round(iterate, width, np.inf)
         window = self._window(iterate, width, fetch=True, model=False)
         share = parts[-1].survey(self.units.stated(iterate), window).n_near / max(len(statement.samples.codes), 1)
         expected, m = share * statement.size.n_samples, statement.size.n_samples
         if not statement.cheap:  # rather some more rows than another pass
             wider = float(np.clip(min(statement.room, MOST_FETCHED * m) / max(expected, 1.0), 1.0, MORE_CAUTION))
             return _Round(iterate, width * wider, expected * wider)
-        costly = problem.charge is Charge.HINGE or PASSES_OF_A_STEP * (expected + ROWS_OF_A_STEP) > m
-        newton_first = costly and np.isfinite(width)
-        return _Round(iterate, width, np.inf if newton_first else expected)
+        costly = PASSES_OF_A_STEP * (expected + ROWS_OF_A_STEP) > m and np.isfinite(width)
+        return _Round(iterate, width, np.inf if costly else expected)
 
     def _settled_once(self, larger: BlockStatement, iterate: Iterate, width: float) -> Iterate:
         """A Newton step on a sample with the hinge smoothed; where that has no answer, fetched rows are solved."""
