@@ -50,11 +50,12 @@ class Record:
 
     def _take(self, new: BlockEvidence | None) -> None:
         """Grade the best point by new evidence, or by the old where that has the better bound."""
-        grade = None if new is None else self._graded(new)
-        if new is not None and grade is not None and (self.is_empty or grade.dual >= self.bound):
-            self.grade, self.evidence, self.bound = grade, new, grade.dual
-        else:
-            self.grade = self._graded(self.evidence)
+        if new is not None:
+            grade = self._graded(new)
+            if self.is_empty or grade.dual >= self.bound:
+                self.grade, self.evidence, self.bound = grade, new, grade.dual
+                return
+        self.grade = self._graded(self.evidence)
 
     @property
     def gap(self) -> float:
