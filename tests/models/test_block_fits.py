@@ -276,3 +276,15 @@ def test_many_classes_leave_few_rows_to_be_solved():
         assert solution.status is Status.CONVERGED
         near = solution.evidence.near
         assert near is None or near.layout.n_slacks <= 0.25 * len(y)
+
+
+@pytest.mark.parametrize("K", [2, 5])
+@pytest.mark.parametrize("model", [NuMarginClassifier(), SumOfMarginsClassifier()])
+def test_margins_that_are_driven_leave_few_rows_to_be_solved(model, K):
+    """The Newton step on smoothed kinks moves the margin of nu as well, so that the window after it is narrower."""
+    X, y = draw(20_000, 8, K, seed=3)
+    blocks = model.state(X, y).in_blocks(2500)
+    solution = solve_in_blocks(blocks, Options(tol=1e-6))
+    assert solution.status is Status.CONVERGED
+    assert solution.evidence.near.layout.n_slacks < 0.15 * len(y)
+    assert blocks.passes <= 4

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from hullrank.problem.intervals import fixed_margin_problem, hull_problem
+from hullrank.problem.intervals import fixed_margin_problem, hull_problem, nu_margin_problem, sum_of_margins_problem
+from hullrank.solvers._linear_system import SingularSystemError
 from hullrank.solvers._quadratic_minimum import active_set_minimum, complementary
 from hullrank.solvers.interior_point import Iterate, Settled
 
@@ -12,6 +13,8 @@ PROBLEMS = {
     "fixed": fixed_margin_problem(5, 1.0, loss="logistic"),
     "hull": hull_problem(4, [(0, 1), (1, 2), (2, 3)], 1.0, loss="squared_hinge"),
     "diamond": hull_problem(4, [(0, 1), (0, 2), (1, 3), (2, 3)], 1.0, loss="logistic"),
+    "nu": nu_margin_problem(4, 20.0, 1.0),
+    "sum of margins": sum_of_margins_problem(4, 1.0),
 }
 
 
@@ -24,21 +27,26 @@ def model(problem, seed, n=3, m=40):
         H += (X * d[:, None]).T @ X
         rows.append(d @ X)
         weight.append(d.sum())
-    linear = rng.normal(size=n) * 9, rng.normal(size=problem.n_thresholds) * 30
+    linear = rng.normal(size=n) * 9, rng.normal(size=len(problem.linear)) * 30
     return Settled(*linear, H, np.array(rows), np.array(weight))
 
 
 def value(problem, terms, w, theta):
-    B, T = problem.sum_by_threshold(terms.group_rows), problem.sum_by_threshold(terms.group_weight)
-    form = w @ terms.H @ w / 2 - theta @ B @ w + theta @ (T * theta) / 2
-    return w @ w / 2 + form + terms.linear_w @ w + terms.linear_theta @ theta
+    """The penalty and half of sum d (sign theta + rho - sign w.x)^2, with the linear terms of problem and rows."""
+    form = w @ terms.H @ w / 2
+    for sign, j, rows, weight in zip(
+        problem.sign, problem.threshold, terms.group_rows, terms.group_weight, strict=True
+    ):
+        o = sign * theta[j] + (theta[-1] if problem.has_rho else 0.0)
+        form += weight * o * o / 2 - sign * o * (rows @ w)
+    return w @ w / 2 + form + terms.linear_w @ w + (problem.linear + terms.linear_theta) @ theta
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_minimum_is_that_of_another_solver(name, seed):
     problem = PROBLEMS[name]
-    terms, q = model(problem, seed), problem.n_thresholds
+    terms, q = model(problem, seed), len(problem.linear)
     start = problem.raise_thresholds(np.zeros(q), room=0.1)
     found = active_set_minimum(problem, terms, Iterate(np.zeros(3), start, np.empty(0), np.ones(len(problem.up))))
     assert found is not None
@@ -72,6 +80,16 @@ def test_an_l1_penalty_is_left_to_another_method():
     problem = hull_problem(3, [(0, 1), (1, 2)], 1.0, penalty="l1")
     point = Iterate(np.zeros(3), np.arange(4.0), np.empty(0), np.zeros(3))
     assert active_set_minimum(problem, model(problem, 0), point) is None
+
+
+@pytest.mark.parametrize("name", ["nu", "sum of margins"])
+def test_a_driven_threshold_that_no_row_weighs_on_has_no_minimum(name):
+    problem = PROBLEMS[name]
+    terms = model(problem, 0)
+    terms.group_weight[problem.threshold == 1] = 0.0
+    point = Iterate(np.zeros(3), np.zeros(len(problem.linear)), np.empty(0), np.zeros(len(problem.up)))
+    with pytest.raises(SingularSystemError):
+        active_set_minimum(problem, terms, point)
 
 
 def test_constraints_that_say_the_same_share_their_multiplier():

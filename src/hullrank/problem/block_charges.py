@@ -64,7 +64,7 @@ class Frame:
         groups = bundles[:, 0]
         return (
             not problem.charge.smooth
-            and not problem.shares_slacks
+            and not (problem.shares_slacks or problem.has_rho)
             and np.array_equal(problem.threshold[groups], np.tile(each, self.n_classes))
             and np.array_equal(problem.sign[groups], np.where(codes[:, None] > each, 1.0, -1.0).ravel())
             and float(np.ptp(problem.offset)) == 0.0

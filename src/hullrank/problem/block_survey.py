@@ -17,6 +17,7 @@ from hullrank.problem.statement import Point
 Floats = NDArray[np.float64]
 PIECE = 16384  # most rows that are worked on at a time, so that they and what is computed for them stay in cache
 NUMBERS = 2_000_000  # most entries of X, and of what is computed for its rows, that are worked on at a time
+FEWER = 4  # times fewer rows in a product than there are, from which copying them takes less time than the others
 
 
 class Near(NamedTuple):
@@ -130,7 +131,10 @@ def _survey_piece(
     sums["range"].append((float(s.min()), float(s.max())))
     sums["pull"] += rows.adjoint(found.per_sample[0])
     if H is not None:
-        H += rows.gram(found.per_sample[1])
+        d = found.per_sample[1]
+        bent = np.flatnonzero(d)
+        few = FEWER * len(bent) < len(d)
+        H += frame.rows(X[bent]).gram(d[bent]) if few else rows.gram(d)
     if window.fetch and window.model and found.near.size:
         sample, bundle = found.near
         named, number = frame.bundle_order[bundle].astype(np.int32), (low + sample).astype(np.int32)

@@ -154,7 +154,7 @@ class IntervalStatement:
         to pay.
         """
         if isinstance(evidence, BlockEvidence):
-            return self.in_blocks(0).grade(point, evidence)
+            return self.in_blocks(self.size.n_samples).grade(point, evidence)
         s = self._checked_scores(point, scores)
         sorted_scores, digits = s[self.samples.rows], self._digits(point, s)
         lost, rounding = charge_and_rise(self.problem, self.layout, point.thresholds, sorted_scores, digits)

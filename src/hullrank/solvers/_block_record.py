@@ -34,19 +34,28 @@ class Record:
         worse = not (self.is_empty or primal <= self.primal + 1e-12 * abs(self.primal))
         if self.is_empty or primal < self.primal:
             self.primal, self.best, self.iterate = primal, found, iterate
-        new = self.pending if problem.charge is Charge.HINGE else None
-        if new is None:
+        hinge = problem.charge is Charge.HINGE
+        new = self.pending
+        if new is None and (self.is_empty or not hinge):
             t = self.units.back * iterate.order_multipliers
             new = BlockEvidence(t, found, settled_dual(problem, found), found.point)
-        grade = self._graded(new)
-        if self.is_empty or grade.dual >= self.bound:
-            self.grade, self.evidence, self.bound = grade, new, grade.dual
+        if hinge and self.pending is None and self.bound == -np.inf:  # a hinge proves nothing by settled rows alone
+            self.grade, self.evidence = Grade(self.primal, -np.inf), new or self.evidence
         else:
-            self.grade = self._graded(self.evidence)
+            self._take(new)
         self.is_empty = False
         if problem.homogeneous and self.bound > -np.inf:
             self._try_zero()
         return worse
+
+    def _take(self, new: BlockEvidence | None) -> None:
+        """Grade the best point by new evidence, or by the old where that has the better bound."""
+        if new is not None:
+            grade = self._graded(new)
+            if self.is_empty or grade.dual >= self.bound:
+                self.grade, self.evidence, self.bound = grade, new, grade.dual
+                return
+        self.grade = self._graded(self.evidence)
 
     @property
     def gap(self) -> float:

@@ -115,10 +115,9 @@ def settled_terms(units: Units, survey: Survey, iterate: Iterate, near: NearRows
     factor = units.price * units.ratio(iterate)
     H, T = survey.H * (factor / units.f**2), survey.weight * factor
     R = survey.weight_rows * (factor / units.f)
-    by_threshold = problem.sum_by_threshold
-    linear_w = -pull - H @ w + theta @ by_threshold(R)
-    linear_theta = problem.flow(totals) - by_threshold(T) * theta + by_threshold(R) @ w
-    return Settled(linear_w, linear_theta, H, R, T)
+    terms = Settled(-pull, problem.flow(totals), H, R, T)
+    gw, gtheta = terms.curved(problem, w, theta)
+    return replace(terms, linear_w=terms.linear_w - gw, linear_theta=terms.linear_theta - gtheta)
 
 
 def _squared_multipliers(units: Units, iterate: Iterate, near: NearRows) -> Floats:
@@ -139,7 +138,7 @@ def without_small_weights(
     """Weights under L1 with exact zeros where they are small beside the room left in |X'alpha|_j <= 1."""
     pull = -np.asarray(terms.linear_w)
     if not np.isscalar(terms.H):
-        pull = pull - terms.H @ point.w + point.theta @ problem.sum_by_threshold(terms.group_rows)
+        pull = pull - terms.curved(problem, point.w, point.theta)[0]
     if layout.n_rows:
         alpha = problem.sign[layout.row_group] * layout.row_cost * point.multipliers
         pull = pull + rows.adjoint(np.bincount(layout.row_sample, alpha, layout.n_samples).astype(np.float64))

@@ -9,13 +9,14 @@ K = G M^-1 G'. The primal-dual active-set method (Hintermüller, Ito and Kunisch
 equations, then those that are broken, less those whose multiplier is negative, until nothing changes.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.solvers._linear_system import DENSE_LIMIT, newton_system
+from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
 from hullrank.solvers.interior_point import Iterate, Settled
 
 Floats = NDArray[np.float64]
@@ -26,12 +27,15 @@ MOST_CONSTRAINTS = 200  # order constraints whose matrix K is formed
 def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate | None:
     """The minimum of 1/2 |w|^2 and ``terms``, found from ``point``; None where it takes another method to find it.
 
-    Of homogeneous problems, which a linear term drives, the interior-point method finds more digits.
+    A linear term drives thresholds that no row weighs on out of sight.
     """
     E = len(problem.up)
     many = E > MOST_CONSTRAINTS and bool(np.any(problem.order_gaps(point.theta) <= problem.gap))
-    if problem.l1 or problem.homogeneous or many:
+    if problem.l1 or many:
         return None
+    if problem.homogeneous and not problem.sum_by_threshold(terms.group_weight).all():
+        raise SingularSystemError("no row weighs on a threshold")
+    terms = replace(terms, group_weight=_weight(terms))
     system = _factored(problem, terms, len(point.w))
     w, theta = _free_minimum(problem, terms, point, system)
     gaps = problem.order_gaps(theta) - problem.gap
@@ -55,7 +59,7 @@ def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate)
 def _factored(problem: IntervalProblem, terms: Settled, n: int) -> Any:
     """The Newton system with the matrix M."""
     system: Any = newton_system(problem, n)
-    weight = np.concatenate([_weight(terms), np.zeros(len(problem.up))])
+    weight = np.concatenate([terms.group_weight, np.zeros(len(problem.up))])
     nobody = np.zeros(len(problem.bundles))
     if n <= DENSE_LIMIT:
         system.factor(terms.H + np.eye(n), terms.group_rows, weight, nobody)
@@ -74,9 +78,8 @@ def _weight(terms: Settled) -> Floats:
 def _free_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, system: Any) -> tuple[Floats, Floats]:
     """The minimum without order constraints, one Newton step away."""
     w, theta = point.w, point.theta
-    B, T = problem.sum_by_threshold(terms.group_rows), problem.sum_by_threshold(_weight(terms))
-    rw = -(w + terms.H @ w - theta @ B + terms.linear_w)
-    dw, dtheta = system.solve(rw, -(T * theta - B @ w + terms.linear_theta))
+    gw, gtheta = terms.curved(problem, w, theta)
+    dw, dtheta = system.solve(-(w + gw + terms.linear_w), -(gtheta + problem.linear + terms.linear_theta))
     return w + dw, theta + dtheta
 
 

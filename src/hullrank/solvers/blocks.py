@@ -108,28 +108,27 @@ class _Search:
         """
         statement, problem = self.statement, self.statement.problem
         parts = growing_samples(statement)
-        iterate = solve_directly(parts[0], 1e-3, self.options.max_iter, self.options.verbose)
+        iterate = solve_directly(parts[0], 1e-2, self.options.max_iter, self.options.verbose)
         self.step.iterations = iterate.iterations
         for before, larger in pairwise(parts):
             if iterate.status is Status.INTERRUPTED:
                 break
             iterate = self._settled_once(larger, iterate, settling_width(before, iterate))
         width = settling_width(parts[-1], iterate)
+        if statement.cheap and problem.charge is Charge.HINGE and np.isfinite(width):
+            return _Round(iterate, width, np.inf)
         window = self._window(iterate, width, fetch=True, model=False)
         share = parts[-1].survey(self.units.stated(iterate), window).n_near / max(len(statement.samples.codes), 1)
         expected, m = share * statement.size.n_samples, statement.size.n_samples
         if not statement.cheap:  # rather some more rows than another pass
             wider = float(np.clip(min(statement.room, MOST_FETCHED * m) / max(expected, 1.0), 1.0, MORE_CAUTION))
             return _Round(iterate, width * wider, expected * wider)
-        costly = problem.charge is Charge.HINGE or PASSES_OF_A_STEP * (expected + ROWS_OF_A_STEP) > m
-        newton_first = costly and not problem.has_rho and np.isfinite(width)
-        wider = RHO_CAUTION if problem.has_rho and problem.direction is not None else 1.0
-        return _Round(iterate, width * wider, np.inf if newton_first else expected * wider)
+        costly = PASSES_OF_A_STEP * (expected + ROWS_OF_A_STEP) > m and np.isfinite(width)
+        return _Round(iterate, width, np.inf if costly else expected)
 
     def _settled_once(self, larger: BlockStatement, iterate: Iterate, width: float) -> Iterate:
         """A Newton step on a sample with the hinge smoothed; where that has no answer, fetched rows are solved."""
-        smooth = not (self.statement.problem.has_rho or np.isinf(width))
-        for fetch in (False, True) if smooth else (True,):
+        for fetch in (True,) if np.isinf(width) else (False, True):
             window = self._window(iterate, width, fetch, model=True)
             found = larger.survey(self.units.stated(iterate), window)
             try:
@@ -176,7 +175,7 @@ class _Search:
 
     def _survey(self, now: _Round, model: bool) -> Survey:
         """A pass over all rows at the current iterate; the margin of nu would bend a smoothed charge, too."""
-        fetch = now.expected <= self.statement.room or self.statement.problem.has_rho or np.isinf(now.width)
+        fetch = now.expected <= self.statement.room or np.isinf(now.width)
         return self.statement.survey(self.units.stated(now.iterate), self._window(now.iterate, now.width, fetch, model))
 
     def _window(self, iterate: Iterate, width: float, fetch: bool, model: bool) -> Window:
@@ -222,7 +221,7 @@ class _Search:
         if found.window.fetch and (charge is Charge.HINGE or (fetched and not charge.smooth)):
             wider = (WIDER if fetched else 1.0) if self.failures + 1 < MOST_FAILURES else np.inf
             expected = min((n_near + 1) * wider, float(statement.size.n_samples * len(statement.problem.bundles)))
-            if statement.cheap or statement.problem.has_rho or expected <= statement.room:
+            if statement.cheap or expected <= statement.room:
                 return _Round(best, width * wider, min(expected, statement.room))
             held = statement.room / (n_near + 1)
             if held > 2 and self.failures < MOST_FAILURES:

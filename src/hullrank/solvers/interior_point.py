@@ -32,9 +32,10 @@ REFINEMENTS = 2  # steps of iterative refinement of a direction, once rounding s
 
 @dataclass(frozen=True)
 class Settled:
-    """What rows outside the solve contribute: linear.(w, theta) + 1/2 quadratic form over (w, thresholds).
+    """What rows outside the solve contribute: linear.(w, theta) + 1/2 quadratic form over (w, theta), rho included.
 
-    The form is w'Hw - 2 theta'Bw + theta'T theta with B and T summed from the groups' rows and weights.
+    The form is w'Hw + sum_g (T_g o_g^2 - 2 sign_g o_g R_g.w) with o = E theta (see ``IntervalProblem.shifts``), and R
+    and T the groups' sums of rows and weights.
     """
 
     linear_w: Floats
@@ -42,6 +43,11 @@ class Settled:
     H: Any = 0.0  # a matrix, or anything with @ and diagonal() where columns are many
     group_rows: Any = 0.0
     group_weight: Any = 0.0
+
+    def curved(self, problem: IntervalProblem, w: Floats, theta: Floats) -> tuple[Floats, Floats]:
+        """The gradient of half the quadratic form in w and in theta; the form itself is their product with both."""
+        o, R = problem.shifts(theta), self.group_rows
+        return self.H @ w - (problem.sign * o) @ R, problem.flow(self.group_weight * o - problem.sign * (R @ w))
 
 
 @dataclass(frozen=True)
@@ -128,9 +134,6 @@ class _State:
         self.settled = settled or Settled(np.zeros(n), np.zeros(len(problem.linear)))
         self.equations = newton_equations(problem, rows, layout, self.settled)
         self.quadratic = not np.isscalar(self.settled.group_weight)
-        if self.quadratic:
-            self.settled_B = problem.sum_by_threshold(self.settled.group_rows)
-            self.settled_T = problem.sum_by_threshold(self.settled.group_weight)
         self.linear_theta = problem.linear + self.settled.linear_theta
         self.total = max(float(layout.cost.sum()), float(np.sum(self.settled.group_weight)), 1e-300)
         self.table, self.cost, self.price = _with_order_rows(problem, layout, self.total)
@@ -215,17 +218,17 @@ class _State:
             self.dxi, self.ratio, self.bend, self.rest, self.rest_xi, self.per_sample, self.cross, self.per_group,
             self.per_bundle,
         )  # fmt: skip
-        w, theta, q = self.w, self.theta, problem.n_thresholds
+        w, theta = self.w, self.theta
         gamma = (self.caps[1] - self.caps[0]) / 2 if problem.l1 else w
         self.rw, self.rtheta, linear, self.sent = self.equations.residuals(
             self.per_sample, self.per_group, gamma, w, theta, self.linear_theta
         )
         self.objective = float(np.abs(w).sum() if problem.l1 else 0.5 * w @ w) + linear + lost
         if self.quadratic:
-            Hw, Bw, T = settled.H @ w, self.settled_B @ w, self.settled_T
-            self.rw += theta[:q] @ self.settled_B - Hw
-            self.rtheta[:q] += Bw - T * theta[:q]
-            self.objective += float(0.5 * w @ Hw - theta[:q] @ Bw + 0.5 * T @ theta[:q] ** 2)
+            gw, gtheta = settled.curved(problem, w, theta)
+            self.rw -= gw
+            self.rtheta -= gtheta
+            self.objective += 0.5 * float(w @ gw + theta @ gtheta)
         if problem.l1:
             complementarity += float((self.parts * self.caps).sum())
         self.complementarity = complementarity
@@ -327,7 +330,6 @@ class _State:
 
     def _refine(self) -> None:
         """One step of iterative refinement: the dual equation otherwise holds to D * eps * |s| only."""
-        settled, q = self.settled, self.problem.n_thresholds
         layout = self.layout
         moved = layout.row_cost * self.move[0, : layout.n_rows]
         signed = np.bincount(layout.row_sample, self.problem.sign[layout.row_group] * moved, self.m)
@@ -337,8 +339,9 @@ class _State:
         ew = self.rw - (self.dgamma if self.problem.l1 else self.dw) + self.rows.adjoint(signed.astype(np.float64))
         etheta = self.rtheta - self.N.T @ totals
         if self.quadratic:
-            ew += self.dtheta[:q] @ self.settled_B - settled.H @ self.dw
-            etheta[:q] += self.settled_B @ self.dw - self.settled_T * self.dtheta[:q]
+            gw, gtheta = self.settled.curved(self.problem, self.dw, self.dtheta)
+            ew -= gw
+            etheta -= gtheta
         fw, ftheta = self.equations.solve(ew, etheta)
         fs = np.append(self.rows.scores(fw), np.zeros(len(self.problem.up)))
         self.dw, self.dtheta, self.ds = self.dw + fw, self.dtheta + ftheta, self.ds + fs
