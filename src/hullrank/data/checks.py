@@ -65,6 +65,11 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = Tr
     """
     if not _is_plain(estimator, X, reset, copied):
         refuse_masked(X, "X")
+        if is_source(X):
+            raise HullrankError(
+                "X is a source of blocks, which only fit of the linear class-based models and of SwappedPairsRanker "
+                "takes; pass the rows of its blocks one by one, X.read(i)[0]"
+            )
         if reset:
             warn_of_query_columns(X)
         kept: dict[str, Any] = {"dtype": (np.float64, np.float32), "order": None}
@@ -136,6 +141,11 @@ def _column_sizes(X: Matrix, smallest: float) -> Floats:
     if len(suspects):
         sizes[suspects] = np.abs(np.asarray(X[:, suspects])).max(axis=0)
     return sizes
+
+
+def is_source(X: Any) -> bool:
+    """Whether X is a source of blocks (see ``hullrank.problem.block_rows``) rather than the rows themselves."""
+    return callable(getattr(X, "read", None)) and hasattr(X, "__len__") and not hasattr(X, "shape")
 
 
 def refuse_masked(values: Any, name: str) -> None:

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 from glob import glob, has_magic
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from hullrank.exceptions import TableError
@@ -23,9 +26,11 @@ class ParquetParts:
         A file, a folder (all its files that end in .parquet or .pq), or a pattern such as ``"grades/*.parquet"``.
     memory : int, default=None
         Bytes that whoever asks has for rows; a part takes a sixteenth of it at most.
+    qid : str, default=None
+        A column with queries; a part goes on to the end of its last query.
     """
 
-    def __init__(self, files: str | Path, memory: int | None = None) -> None:
+    def __init__(self, files: str | Path, memory: int | None = None, qid: str | None = None) -> None:
         self.name = str(files)
         self.files = _found(files)
         self.columns = _columns(self.files[0])
@@ -33,9 +38,12 @@ class ParquetParts:
         rows = max(1, room // (_CELL * len(self.columns)))
         self._slices: list[tuple[Path, int, int]] = []
         self.rows = 0
+        self._versions = {file: _version(file) for file in self.files}
         for file in self.files:
             held = _height(file, self.columns)
-            self._slices += [(file, start, min(rows, held - start)) for start in range(0, held, rows)]
+            cut_at_queries = qid in self.columns and held > rows
+            starts = query_starts(_column(file, str(qid)), rows) if cut_at_queries else range(0, held, rows)
+            self._slices += [(file, start, end - start) for start, end in pairwise([*starts, held])]
             self.rows += held
         if not self.rows:
             raise TableError(f"{self.name} has a header but no rows; nothing to read")
@@ -49,7 +57,7 @@ class ParquetParts:
             frame = pl.scan_parquet(file, glob=False).slice(start, rows).select(self.columns).collect()
         except (*REFUSALS, OSError) as error:
             raise _unreadable(file, error) from error
-        if len(frame) != rows:
+        if len(frame) != rows or _version(file) != self._versions[file]:
             raise TableError(f"{file} changed while it was read; start again")
         return frame
 
@@ -72,7 +80,10 @@ def _found(files: str | Path) -> list[Path]:
     if path.is_dir():
         found = sorted(file for file in path.iterdir() if file.suffix.lower() in (".parquet", ".pq"))
         if not found:
-            raise TableError(f"the folder {files} holds no Parquet files (.parquet or .pq)")
+            raise TableError(
+                f"the folder {files} holds no Parquet files (.parquet or .pq); for those in folders within it, give "
+                f"the pattern '{files}/**/*.parquet'"
+            )
         return found
     if not in_parts(files):
         return [path]
@@ -80,6 +91,32 @@ def _found(files: str | Path) -> list[Path]:
     if not found:
         raise TableError(f"no file has a name like {files}")
     return found
+
+
+def query_starts(qid: Any, rows: int) -> list[int]:
+    """Where parts of at least ``rows`` rows begin, so that none begins within a query, whose rows stand together."""
+    starts = [0] if len(qid) else []
+    for start in (np.flatnonzero(qid[1:] != qid[:-1]) + 1).tolist():
+        if start - starts[-1] >= rows:
+            starts.append(start)
+    return starts
+
+
+def _column(file: Path, name: str) -> Any:
+    """One column of a file."""
+    try:
+        return pl.scan_parquet(file, glob=False).select(name).collect()[name].to_numpy()
+    except (*REFUSALS, OSError) as error:
+        raise _unreadable(file, error) from error
+
+
+def _version(file: Path) -> tuple[int, int]:
+    """What changes whenever a file is written again: its size, and when it was written."""
+    try:
+        known = file.stat()
+    except OSError as error:
+        raise _unreadable(file, error) from error
+    return known.st_size, known.st_mtime_ns
 
 
 def _columns(file: Path) -> list[str]:
