@@ -37,7 +37,10 @@ def checked_block(block: tuple[Any, Any, Any, Any]) -> Checked:
     targets = check_target(X, y)
     check_queries(qid, X.shape[0])
     if targets.dtype.kind not in "biuf":
-        raise HullrankError("the targets of rows in blocks must be numbers, whose order does not depend on the block")
+        raise HullrankError(
+            "the targets of rows in blocks must be numbers, whose order does not depend on the block; give every grade "
+            "a number (an ordered Categorical has them as y.cat.codes)"
+        )
     weights = np.zeros(len(targets)) if weight is not None and not np.any(weight) else check_weights(weight, X)
     rows = np.flatnonzero(weights > 0)
     qid = None if qid is None else np.asarray(qid)[rows]
