@@ -20,6 +20,8 @@ _CELL = 8  # bytes
 class ParquetParts:
     """The rows of Parquet files with equal columns, in the order of the files' names.
 
+    Where files give a column different types, it has one that holds them all: a float, or words.
+
     Parameters
     ----------
     files : path
@@ -33,18 +35,21 @@ class ParquetParts:
     def __init__(self, files: str | Path, memory: int | None = None, qid: str | None = None) -> None:
         self.name = str(files)
         self.files = _found(files)
-        self.columns = _columns(self.files[0])
+        schema = _schema(self.files[0])
+        self.columns = schema.names()
         room = _PART if memory is None else max(1, min(_PART, memory // _PARTS_IN_MEMORY))
         rows = max(1, room // (_CELL * len(self.columns)))
         self._slices: list[tuple[Path, int, int]] = []
         self.rows = 0
         self._versions = {file: _version(file) for file in self.files}
         for file in self.files:
-            held = _height(file, self.columns)
+            schema = _common(schema, file)
+            held = _height(file)
             cut_at_queries = qid in self.columns and held > rows
             starts = query_starts(_column(file, str(qid)), rows) if cut_at_queries else range(0, held, rows)
             self._slices += [(file, start, end - start) for start, end in pairwise([*starts, held])]
             self.rows += held
+        self._schema = schema
         if not self.rows:
             raise TableError(f"{self.name} has a header but no rows; nothing to read")
 
@@ -54,7 +59,9 @@ class ParquetParts:
     def __getitem__(self, part: int) -> pl.DataFrame:
         file, start, rows = self._slices[part]
         try:
-            frame = pl.scan_parquet(file, glob=False).slice(start, rows).select(self.columns).collect()
+            frame = (
+                pl.scan_parquet(file, glob=False).slice(start, rows).select(self.columns).cast(self._schema).collect()
+            )
         except (*REFUSALS, OSError) as error:
             raise _unreadable(file, error) from error
         if len(frame) != rows or _version(file) != self._versions[file]:
@@ -119,22 +126,33 @@ def _version(file: Path) -> tuple[int, int]:
     return known.st_size, known.st_mtime_ns
 
 
-def _columns(file: Path) -> list[str]:
+def _schema(file: Path) -> pl.Schema:
     with file.open("rb") as stream:
         if stream.read(4) != b"PAR1":
             raise TableError(f"{file} is no Parquet file, and only Parquet is read in parts; save it as Parquet first")
     try:
-        return pl.scan_parquet(file, glob=False).collect_schema().names()
+        return pl.scan_parquet(file, glob=False).collect_schema()
     except (*REFUSALS, OSError) as error:
         raise _unreadable(file, error) from error
 
 
-def _height(file: Path, columns: list[str]) -> int:
-    """The rows of a file that has these columns."""
-    held = set(_columns(file))
-    lacking = [name for name in columns if name not in held]
+def _common(schema: pl.Schema, file: Path) -> pl.Schema:
+    """Types that hold the cells of the files before, which have this schema, and of one more."""
+    held = _schema(file)
+    lacking = [name for name in schema if name not in held]
     if lacking:
         raise TableError(f"{file} lacks the column {lacking[0]!r}, which files before it have")
+    if all(held[name] == dtype for name, dtype in schema.items()):
+        return schema
+    rows = [pl.DataFrame(schema=schema), pl.DataFrame(schema={name: held[name] for name in schema})]
+    try:
+        return pl.concat(rows, how="vertical_relaxed").schema
+    except REFUSALS as error:
+        raise TableError(f"{file} has a column of another type than files before it: {reason(error)}") from error
+
+
+def _height(file: Path) -> int:
+    """The number of rows of a file."""
     try:
         return int(pl.scan_parquet(file, glob=False).select(pl.len()).collect().item())
     except (*REFUSALS, OSError) as error:
