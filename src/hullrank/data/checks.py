@@ -202,7 +202,10 @@ def check_queries(qid: Any, n_rows: int) -> NDArray[np.intp]:
     if qid is None:
         return np.zeros(n_rows, dtype=np.intp)
     refuse_masked(qid, "qid")
-    values = qid if type(qid) is np.ndarray and qid.ndim == 1 else column_or_1d(qid)
+    try:
+        values = qid if type(qid) is np.ndarray and qid.ndim == 1 else column_or_1d(qid)
+    except ValueError as error:
+        raise HullrankError(f"qid has shape {np.shape(qid)}; pass one query id per row") from error
     if len(values) != n_rows:
         raise HullrankError(f"qid has {len(values)} entries, but there are {n_rows} rows; pass one query id per row")
     bad = _missing(values)
