@@ -151,7 +151,7 @@ def test_metadata_is_handed_on():
 
 def test_errors_say_what_to_do():
     X, y = rows()
-    with pytest.raises(HullrankError, match="parameter kernel"):
+    with pytest.raises(HullrankError, match="a certificate and a kernel"):
         SemiSupervised(ExactRanker()).fit(X[:20], y)
     with pytest.raises(HullrankError, match="not 'precomputed'"):
         SemiSupervised(ConvexHullRanker(kernel="precomputed")).fit(X[:20], y)

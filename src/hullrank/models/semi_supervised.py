@@ -161,8 +161,8 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         kernel = getattr(self.estimator, "kernel", None)
         if kernel is None or kernel == "precomputed" or not hasattr(self.estimator, "state"):
             raise HullrankError(
-                "estimator must have a certificate and a parameter kernel ('linear', 'rbf' and so on, not 'precomputed'), "
-                f"as FixedMarginClassifier has; got {type(self.estimator).__name__} with kernel={kernel!r}"
+                "estimator must have a certificate and a kernel ('linear', 'rbf' and so on, not 'precomputed'), as "
+                f"FixedMarginClassifier has; got {type(self.estimator).__name__} with kernel={kernel!r}"
             )
 
     def _inner_product(self, rows: Floats, weights: Floats) -> InnerProduct:
