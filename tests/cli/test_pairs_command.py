@@ -75,6 +75,9 @@ def test_bad_comparisons_are_named(run_here, files):
 
     assert "line 3 of" in told("a,b\nwine 1,wine 2\nwine 1,wine 99x\n", "--id", "name")
     assert "did you mean" in told("a,b\nwine 1,Wine 2\n", "--id", "name")
+    said = told("a,b\np1,2\n")  # names that resemble numbers of rows
+    assert "did you mean '1'?" in said
+    assert "name their column by --id" in said
     assert "compares a row with itself" in told("a,b\n1,2\n3,3\n")
     assert "two columns" in told("a\n1\n")
     assert "no weight" in told("a,b,w\n1,2,-3\n")

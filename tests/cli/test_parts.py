@@ -45,6 +45,7 @@ def test_fits_ranks_and_evaluates_like_the_whole_table(run_here, grades, tmp_pat
     first = run_here("fit", whole, *options, "--out", one)
     second = run_here("fit", folder, *options, "--out", parts, "--memory", "1MiB")
     assert first.code == second.code == 0, second.err
+    assert "warning" not in second.err
     costs = [json.loads(done.out)["certificate"]["primal"] for done in (first, second)]
     assert costs[0] == pytest.approx(costs[1], rel=1e-2)  # the median of age is that of quantiles
     figures = [
@@ -122,6 +123,7 @@ def test_rows_without_a_grade_are_left_out_once(run_here, tmp_path):
         (("--method", "swapped-pairs"), "are fitted in parts"),
         (("--set", "kernel=rbf"), "are fitted in parts"),
         (("--probabilities",), "--probabilities need all rows in memory"),
+        (("--order", "auto"), "--order auto needs all rows in memory"),
         (("--memory", "lots"), "write it like --memory 2GiB"),
     ],
 )
@@ -143,6 +145,34 @@ def test_files_that_do_not_belong_together_are_named(run_here, tmp_path):
     (tmp_path / "2.parquet").write_text("a,grade\n1,2\n")
     assert "2.parquet is no Parquet file" in run_here("fit", tmp_path, "--out", tmp_path / "m.hull").err
     assert "no file has a name like" in run_here("fit", tmp_path / "x*.parquet", "--out", tmp_path / "m.hull").err
+
+
+def test_files_that_give_a_column_different_types(run_here, grades, model, tmp_path):
+    """As in memory, a column that is whole, real, empty or words is read as what holds them all."""
+    frame = grades[2][:12_000]
+    parts = [frame[i : i + 3000] for i in range(0, 12_000, 3000)]
+    parts[0] = parts[0].with_columns(pl.col("age").round().cast(pl.Int32))
+    parts[1] = parts[1].with_columns(age=pl.lit(None))
+    for i, part in enumerate(parts):
+        part.write_parquet(tmp_path / f"{i}.parquet")
+    done = run_here("rank", model, tmp_path, "--memory", "1MiB", "--out", tmp_path / "parts.csv")
+    assert done.code == 0, done.err
+    assert run_here("rank", model, tmp_path, "--out", tmp_path / "whole.csv").code == 0
+    assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
+    parts[2].with_columns(age=pl.concat_list("age")).write_parquet(tmp_path / "2.parquet")
+    done = run_here("rank", model, tmp_path, "--memory", "1MiB", "--out", tmp_path / "lists.csv")
+    assert done.code == 1
+    assert "2.parquet has a column of another type than files before it" in done.err
+
+
+def test_the_row_of_an_infinite_number_is_counted_from_the_beginning(run_here, grades, model, tmp_path):
+    frame = grades[2][:20_000]
+    ages = frame["age"].cast(pl.Float64).to_list()
+    ages[15_002] = float("inf")
+    frame.with_columns(age=pl.Series(ages)).write_parquet(tmp_path / "t.parquet")
+    done = run_here("evaluate", model, tmp_path, "--memory", "1MiB")
+    assert done.code == 1
+    assert "column 'age' is infinite in row 15,003" in done.err
 
 
 @pytest.mark.parametrize(("text", "size"), [("2GiB", 2 << 30), ("1.5 MB", 3 << 19), ("2097152", 2 << 20)])

@@ -11,9 +11,12 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import hullrank
-from hullrank.exceptions import HullrankError
+from hullrank.exceptions import HullrankError, ModelFileError
+from hullrank.io import load, save
+from hullrank.reports.certifying import certify
 
 pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -132,8 +135,58 @@ def test_errors_of_a_task_reach_the_user_as_themselves(client):
         distributed.DaskConvexHullRanker().fit(*in_dask(X, y), qid=y)
     with pytest.raises(HullrankError, match="give a Dask array"):
         distributed.DaskConvexHullRanker().fit(X, y)
+    for short in (y[:-1], da.from_array(y[:-1], chunks=3000)):
+        with pytest.raises(HullrankError, match="X has 12,000 rows, and y has 11,999"):
+            distributed.DaskConvexHullRanker().fit(in_dask(X, y)[0], short)
+    unknown = da.from_array(y, chunks=3000)
+    unknown = unknown[unknown >= 0]
     with pytest.raises(HullrankError, match="y has 4 blocks, and X has 8"):
-        distributed.DaskConvexHullRanker().fit(in_dask(X, y)[0], da.from_array(y[:-1], chunks=3000))
+        distributed.DaskConvexHullRanker().fit(in_dask(X, y)[0], unknown)
+    with pytest.raises(HullrankError, match="the target y is None"):
+        distributed.DaskConvexHullRanker().fit(in_dask(X, y)[0])
+    with pytest.raises(HullrankError, match=r"client is a dask.distributed.Client, and was 'tcp://nowhere'"):
+        distributed.DaskConvexHullRanker(client="tcp://nowhere").fit(*in_dask(X, y))
+
+
+def test_without_a_client_the_error_says_how_to_make_one(monkeypatch):
+    def none():
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr("hullrank.distributed.estimators.get_client", none)
+    X, y, _ = data(m=100)
+    with pytest.raises(HullrankError, match=r"make one first, as by client = dask.distributed.Client\(\)"):
+        distributed.DaskFixedMarginClassifier().fit(*in_dask(X, y))
+
+
+def test_cells_that_are_no_numbers(client):
+    pandas = pytest.importorskip("pandas")
+    X, y, _ = data(m=3000)
+    table = pandas.DataFrame(X, columns=list("abcd")).assign(y=y, colour=pandas.Categorical(["red", "blue"] * 1500))
+    frame = dd.from_pandas(table, npartitions=3)
+    with pytest.raises(HullrankError, match=r"no numbers \(.*get_dummies\(X.categorize\(\)\)"):
+        distributed.DaskFixedMarginClassifier().fit(frame[["a", "colour"]], frame["y"])
+    dummies = dd.get_dummies(frame.drop(columns="y").categorize())
+    model = distributed.DaskFixedMarginClassifier().fit(dummies, frame["y"])
+    assert model.feature_names_in_.tolist() == [*"abcd", "colour_blue", "colour_red"]
+    table["a"] = table["a"].astype("Float64").where(table["a"] > 0)
+    frame = dd.from_pandas(table, npartitions=3)
+    with pytest.raises(HullrankError, match="NaN or infinity"):
+        distributed.DaskFixedMarginClassifier().fit(frame[["a", "b"]], frame["y"])
+
+
+def test_predictions_say_at_once_that_columns_are_wrong(client):
+    pandas = pytest.importorskip("pandas")
+    X, y, _ = data(m=3000)
+    with pytest.raises(NotFittedError):
+        distributed.DaskFixedMarginClassifier().predict(in_dask(X, y)[0])
+    frame = dd.from_pandas(pandas.DataFrame(X, columns=list("abcd")), npartitions=2)
+    model = distributed.DaskFixedMarginClassifier().fit(frame, dd.from_pandas(pandas.Series(y), npartitions=2))
+    with pytest.raises(ValueError, match="seen at fit time, yet now missing"):
+        model.predict(frame[["a", "b"]])
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        model.predict(frame.assign(e=1.0))
+    with pytest.raises(ValueError, match="X has 3 features"):
+        distributed.DaskFixedMarginClassifier().fit(*in_dask(X, y)).predict(in_dask(X[:, :3], y)[0])
 
 
 def _slow(block):
@@ -172,7 +225,7 @@ def test_nothing_of_the_size_of_the_data_travels(client, monkeypatch):
     assert max(sizes) < 0.2 * X.nbytes
 
 
-def test_parameters_clones_and_files(client):
+def test_parameters_clones_and_files(client, tmp_path):
     model = distributed.DaskSwappedPairsRanker(3.0, loss="logistic", client=client)
     assert model.get_params()["C"] == 3.0
     copy = clone(model)
@@ -184,3 +237,15 @@ def test_parameters_clones_and_files(client):
     local = copy.to_local()
     assert_array_equal(local.coef_, copy.coef_)
     assert "client" not in local.get_params()
+    with pytest.raises(ModelFileError, match=r"save model.to_local\(\)"):
+        save(copy, tmp_path / "m.hull")
+    save(local, tmp_path / "m.hull")
+    assert_array_equal(load(tmp_path / "m.hull").score_samples(X), copy.score_samples(X))
+    assert certify(local, X, y).holds
+
+
+def test_bootstrap_errors_of_training_data_in_memory(client):
+    X, y, _ = data(m=300)
+    model = distributed.DaskFixedMarginClassifier().fit(*in_dask(X, y, 100))
+    found, local = (each.summary(X, y, n_resamples=10, random_state=0) for each in (model, model.to_local()))
+    assert str(found) == str(local)

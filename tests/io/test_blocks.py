@@ -5,11 +5,12 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hullrank.exceptions import TableError
+from hullrank.exceptions import HullrankError, TableError
 from hullrank.io import Blocks, TableEncoder
 
 
@@ -93,11 +94,6 @@ def test_batches_that_become_fewer():
         blocks.read(2)
 
 
-def test_memory_is_positive():
-    with pytest.raises(ValueError, match="above 0"):
-        Blocks.from_arrays(np.zeros((3, 1)), [0, 1, 1], memory=0)
-
-
 def test_parquet(tmp_path):
     table = frame()
     for i in range(3):
@@ -164,3 +160,133 @@ def test_identifiers_are_left_out_whatever_the_parts(monkeypatch):
     monkeypatch.setattr("hullrank.io.summaries._MOST_WORDS", 100)
     parts = [pl.DataFrame({"id": [f"r{i}" for i in range(k, k + 150)], "a": [1.0] * 150}) for k in (0, 150)]
     assert [column["kind"] for column in TableEncoder().fit_blocks(parts).columns_] == ["left out", "number"]
+
+
+ROWS = np.arange(12.0).reshape(6, 2)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Blocks.from_arrays(ROWS.tolist(), [0] * 6), "X is no array with rows and columns"),
+        (
+            lambda: Blocks.from_arrays(ROWS, [0] * 6, block_rows=0),
+            "block_rows is a whole number of at least 1, and was 0",
+        ),
+        (lambda: Blocks.from_arrays(ROWS, [0] * 6, memory="2GiB"), "memory is a whole number"),
+        (lambda: Blocks.from_arrays(ROWS, [0] * 6, memory=0), "memory is a whole number of at least 1, and was 0"),
+        (lambda: Blocks(len, -1), "n_blocks is a whole number of at least 0, and was -1"),
+        (lambda: Blocks(3, 2), "read is a function that gives block i"),
+        (lambda: Blocks.from_batches(5), "batches is a list of"),
+        (lambda: Blocks.from_batches([ROWS, ROWS]), "block 0 is .* and was of type ndarray"),
+        (lambda: Blocks.from_batches([(ROWS,)]), "block 0 is .* and was of 1 parts"),
+        (lambda: Blocks(lambda i: None, 2).read(1), "block 1 is .* and was of type NoneType"),
+    ],
+)
+def test_what_is_no_source_of_blocks_says_so(make, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        make()
+
+
+def test_an_object_that_gives_the_same_iterator_twice_can_be_read_only_once():
+    batches = iter([(ROWS, np.arange(6))])
+
+    class Once:
+        def __iter__(self):
+            return batches
+
+    with pytest.raises(TypeError, match="can be read only once"):
+        Blocks.from_batches(Once())
+
+
+def test_names_of_data_frames_come_with_the_blocks_and_must_agree():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(ROWS, columns=["a", "b"], index=[0.5, 0, 2, 9, 1, 1])
+    blocks = Blocks.from_arrays(table, table["a"], block_rows=4)
+    assert blocks.feature_names_in_.tolist() == ["a", "b"]
+    assert_array_equal(joined(blocks)[0], ROWS)
+    assert Blocks.from_batches([(table, table["a"])]).feature_names_in_.tolist() == ["a", "b"]
+    mixed = Blocks.from_batches([(table, table["a"]), (table[["b", "a"]], table["a"])])
+    with pytest.raises(HullrankError, match="block 1 has the same columns in another order"):
+        mixed.read(1)
+    mixed = Blocks.from_batches([(table, table["a"]), (table.rename(columns={"b": "c"}), table["a"])])
+    with pytest.raises(HullrankError, match="block 1 has a column 'c', and others have 'a', 'b'"):
+        mixed.read(1)
+
+
+@pytest.mark.parametrize("form", ["bsr", "coo", "csc"])
+def test_any_sparse_form_is_cut_by_rows(form):
+    blocks = Blocks.from_arrays(sp.csr_array(ROWS).asformat(form), [0] * 6, block_rows=4)
+    assert_array_equal(blocks.read(1)[0].toarray(), ROWS[4:])
+
+
+def test_blocks_are_cut_between_queries(tmp_path):
+    qid = np.repeat([7, 3, 9, 1], [3, 4, 1, 2])
+    X = np.arange(20.0).reshape(10, 2)
+    blocks = Blocks.from_arrays(X, np.zeros(10), qid=qid, block_rows=2)
+    assert [blocks.read(i)[3].tolist() for i in range(len(blocks))] == [[7] * 3, [3] * 4, [9, 1, 1]]
+    table = pl.DataFrame({"x": np.arange(400), "y": np.arange(400) % 3, "q": np.repeat(np.arange(40), 10)})
+    table.write_parquet(tmp_path / "t.parquet")
+    blocks = Blocks.from_parquet(tmp_path / "t.parquet", target="y", qid="q", memory=16 * 8 * 3 * 25)
+    assert len(blocks) == 14
+    assert all(len(blocks.read(i)[3]) % 10 == 0 for i in range(len(blocks)))
+    assert_array_equal(joined(blocks)[3], table["q"])
+
+
+def test_an_enum_declares_its_order_and_booleans_stay_such(tmp_path):
+    grade = pl.Series(["low", "high", "mid"], dtype=pl.Enum(["low", "mid", "high"]))
+    pl.DataFrame({"x": [1, 2, 3], "grade": grade, "right": [True, False, True], "all": [[1], [2], [3]]}).write_parquet(
+        tmp_path / "t.parquet"
+    )
+
+    def target(name):
+        others = {"grade", "right", "all"} - {name}
+        return Blocks.from_parquet(tmp_path, target=name, drop=others).read(0)[1]
+
+    assert target("grade").dtype == grade.dtype
+    assert target("right").tolist() == [True, False, True]
+    with pytest.raises(TableError, match="column 'all' holds lists"):
+        target("all")
+
+
+def test_files_that_change_between_passes(tmp_path):
+    table = frame().select("age", "grade")
+    for change in (lambda t: pl.concat([t, t]), lambda t: t.with_columns(age=-pl.col("age") * 1000)):
+        table.write_parquet(tmp_path / "t.parquet")
+        blocks = Blocks.from_parquet(tmp_path, target="grade")
+        change(table).write_parquet(tmp_path / "t.parquet")
+        with pytest.raises(TableError, match="changed while it was read; start again"):
+            blocks.read(0)
+    (tmp_path / "t.parquet").unlink()
+    with pytest.raises(TableError, match="cannot be read"):
+        blocks.read(0)
+
+
+def test_columns_of_parquet_that_say_nothing(tmp_path):
+    pl.DataFrame({"y": [1, 2], "x": [1.0, float("nan")]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(TableError, match="no column to learn from beside 'x', 'y'"):
+        Blocks.from_parquet(tmp_path, target="y", drop="x")
+    with pytest.raises(TableError, match="column 'x' has missing values; give encoder"):
+        Blocks.from_parquet(tmp_path, target="y").read(0)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "t.parquet").rename(tmp_path / "in" / "t.parquet")
+    with pytest.raises(TableError, match=r"give the pattern '.*/\*\*/\*\.parquet'"):
+        Blocks.from_parquet(tmp_path, target="y")
+    assert len(Blocks.from_parquet(f"{tmp_path}/**/*.parquet", target="y")) == 1
+
+
+@pytest.mark.parametrize("empty", [pl.Null, pl.Float64, pl.String])
+def test_parts_without_a_cell_do_not_say_what_a_column_is(empty):
+    nothing = pl.DataFrame({"a": pl.Series([None] * 4, dtype=empty), "b": [2] * 4})
+    for cells in ([1.0, 3.0, 5.0, 7.0], ["x", "y", "x", "y"]):
+        some = pl.DataFrame({"a": cells, "b": [2] * 4})
+        known = pl.concat([nothing.select("b", pl.col("a").cast(some["a"].dtype)), some.select("b", "a")])
+        expected = TableEncoder().fit(known.select("a", "b")).columns_
+        for parts in ([nothing, some], [some, nothing]):
+            assert TableEncoder().fit_blocks(parts).columns_ == expected
+
+
+def test_words_and_then_numbers_are_refused_as_numbers_and_then_words_are():
+    parts = [pl.DataFrame({"a": ["x", "y", "x"]}), pl.DataFrame({"a": [1.0, 2.0, 2.0]})]
+    with pytest.raises(TableError, match="numbers in one part of the table and words in another; save it as one"):
+        TableEncoder().fit_blocks(parts)

@@ -203,6 +203,18 @@ def test_bad_grids_are_named(grades):
         FixedMarginClassifierCV([1], estimator=ConvexHullRanker()).fit(X, y)
 
 
+@pytest.mark.parametrize("searching", [FixedMarginClassifierCV, ConvexHullRankerCV, SwappedPairsRankerCV])
+def test_folds_without_a_row_that_counts_are_named(grades, searching):
+    X, y = grades
+    cv = KFold(2)
+    train, test = next(cv.split(X))
+    for nothing, what in ((train, "to learn from"), (test, "to rate on")):
+        weights = np.ones(len(y))
+        weights[nothing] = 0
+        with pytest.raises(HullrankError, match=f"fold . has only rows of weight 0 {what}.*shuffle=True"):
+            searching([1], cv=[(train, test)]).fit(X, y, sample_weight=weights)
+
+
 def test_a_hard_margin_that_fails_is_not_chosen(grades):
     X, y = grades
     with pytest.warns(UserWarning, match="has no score in fold 0"):

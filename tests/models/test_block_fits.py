@@ -209,6 +209,59 @@ def test_what_blocks_cannot_do_says_so():
         FixedMarginClassifier().fit(Source(bad, y, EVEN))
 
 
+class Batches(Source):
+    """A source of given batches."""
+
+    def __init__(self, *batches, memory=1):
+        self.batches, self.memory = batches, memory
+
+    def __len__(self):
+        return len(self.batches)
+
+    def read(self, i):
+        return (*self.batches[i], None, None)
+
+
+@pytest.mark.parametrize("memory", [1, 10**9])
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ((sp.csr_array(X), y), "some blocks of the source are sparse and others are dense"),
+        ((X, y.astype(str)), "labels are words in some blocks of the source and numbers in others"),
+        ((X.astype("U1") + "x", y), r"X has words in a block of the source .* encoder=TableEncoder\(\)"),
+        ((X + 1j, y), "Complex data not supported"),
+        ((np.ma.masked_less(X, 0), y), "X is masked at row"),
+        ((X[:, 0], y), "it must have rows and columns"),
+    ],
+)
+def test_blocks_that_do_not_go_together_say_so(other, said, memory):
+    with pytest.raises(ValueError, match=said):
+        FixedMarginClassifier().fit(Batches((X, y), other, memory=memory))
+
+
+@pytest.mark.parametrize("memory", [1, 10**9])
+def test_the_order_of_categories_is_joined_from_all_blocks(memory):
+    pl = pytest.importorskip("polars")
+
+    def grades(codes, *names):
+        return pl.Series([names[code] for code in codes], dtype=pl.Enum(names))
+
+    few, many = (X, grades(np.minimum(y, 1), "poor", "fair")), (X, grades(y, "poor", "fair", "good", "best"))
+    for source in ((few, many), (many, few)):
+        model = FixedMarginClassifier().fit(Batches(*source, memory=memory))
+        assert model.classes_.tolist() == ["poor", "fair", "good", "best"]
+    with pytest.raises(LabelError, match="order the categories of y differently"):
+        FixedMarginClassifier().fit(Batches(many, (X, grades(y, "best", "good", "fair", "poor")), memory=memory))
+    with pytest.raises(LabelError, match="no block says how all of them are ordered"):
+        FixedMarginClassifier().fit(Batches(few, (X, grades(np.minimum(y, 1), "poor", "good")), memory=memory))
+
+
+def test_blocks_are_not_rows_to_predict():
+    source = Source(X, y, EVEN)
+    with pytest.raises(HullrankError, match=r"X is a source of blocks.*X.read\(i\)\[0\]"):
+        FixedMarginClassifier().fit(source).predict(source)
+
+
 def test_a_source_that_changes_says_so(little_room):
     class Fickle(Source):
         def read(self, i):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hullrank import SwappedPairsRanker
-from hullrank.exceptions import HullrankError, NoComparablePairError
+from hullrank.exceptions import CollapsedRankingWarning, HullrankError, NoComparablePairError
 from hullrank.problem import joined_pairs as joined
 from hullrank.reports.certifying import certify
 
@@ -134,3 +134,12 @@ def test_nothing_to_compare():
     assert model.certificate_.n_order_constraints == len(pairs)
     with pytest.raises(HullrankError, match="y=None"):
         model.score(X, y, pairs=pairs)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("pairs", [[(0, 1), (1, 0)], [(0, 1), (1, 2), (2, 0)], [(0, 1, 2), (1, 0, 1), (1, 0, 1)]])
+def test_pairs_that_contradict_each_other_are_not_told_to_raise_C(pairs, loss):
+    X = rows()[0]
+    with pytest.warns(CollapsedRankingWarning, match="the pairs contradict each other.*whatever C is"):
+        model = SwappedPairsRanker(loss=loss).fit(X, pairs=pairs)
+    np.testing.assert_allclose(model.coef_, 0.0, atol=1e-9)

@@ -295,6 +295,8 @@ def test_errors_say_what_to_do():
     X, y, groups, _ = raters()
     with pytest.raises(HullrankError, match="groups has 3 entries, but there are 150 rows"):
         FixedMarginClassifier().fit(X, y, groups=[1, 2, 3])
+    with pytest.raises(HullrankError, match=r"groups has shape \(150, 2\); pass one group per row"):
+        FixedMarginClassifier().fit(X, y, groups=np.column_stack([groups, groups]))
     with pytest.raises(HullrankError, match="fitted without groups"):
         FixedMarginClassifier().fit(X, y).predict(X, groups=groups)
     with pytest.raises(LabelError, match="no group has two classes"):

@@ -132,6 +132,8 @@ def test_names_come_with_the_blocks(small_samples):
         (lambda X, y, w, q: [(X, y, w, q), (X, y, w, None)], "some blocks have queries and others have none"),
         (lambda X, y, w, q: [(X, X[:, 0], w, None), (X, X[:, 0], w, None)], "blocks overlap.*sort the rows"),
         (lambda X, y, w, q: [(X, y.astype(str), w, None)], "must be numbers"),
+        (lambda X, y, w, q: [(X, y, w, q[:5])], "qid has 5 entries|one query id per row"),
+        (lambda X, y, w, q: [(X, None, w, q)], "the target y is None"),
         (lambda X, y, w, q: [(X, y, 0 * w, None)], "no row of positive weight"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import cvxpy as cp
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -86,6 +87,12 @@ def test_errors_say_what_to_do():
     X, y = turning()
     with pytest.raises(HullrankError, match="from 0 to 3"):
         PartialOddsClassifier(features=[9]).fit(X, y)
+    table = pd.DataFrame(X, columns=list("abcd"))
+    with pytest.raises(HullrankError, match=r"from 0 to 3 or names among 'a', 'b', 'c', 'd', got \['z'\]"):
+        PartialOddsClassifier(features=["z"]).fit(table, y)
+    named, numbered = (PartialOddsClassifier(features=some).fit(table, y) for some in (["b", "d"], [3, 1]))
+    np.testing.assert_array_equal(named.features_, [1, 3])
+    np.testing.assert_array_equal(named.coef_, numbered.coef_)
     with pytest.raises(HullrankError, match="linear FixedMarginClassifier"):
         PartialOddsClassifier(FixedMarginClassifier(kernel="rbf")).fit(X, y)
 

@@ -9,8 +9,8 @@ from sklearn.datasets import make_swiss_roll
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hullrank import ConvexHullRanker, ExactRanker, FixedMarginClassifier, SemiSupervised, SwappedPairsRanker
-from hullrank.exceptions import HullrankError
+from hullrank import ConvexHullRanker, ExactRanker, FixedMarginClassifier, PRank, SemiSupervised, SwappedPairsRanker
+from hullrank.exceptions import HullrankError, LabelError
 from hullrank.models import semi_supervised
 from hullrank.problem.laplacian import laplacian, neighbour_graph
 from hullrank.reports.certifying import certify
@@ -151,12 +151,23 @@ def test_metadata_is_handed_on():
 
 def test_errors_say_what_to_do():
     X, y = rows()
-    with pytest.raises(HullrankError, match="parameter kernel"):
+    with pytest.raises(HullrankError, match="a certificate and a kernel"):
         SemiSupervised(ExactRanker()).fit(X[:20], y)
     with pytest.raises(HullrankError, match="not 'precomputed'"):
         SemiSupervised(ConvexHullRanker(kernel="precomputed")).fit(X[:20], y)
     with pytest.raises(ValueError, match="features"):
         SemiSupervised(ConvexHullRanker()).fit(X[:20], y, unlabeled=X[20:, :2])
+    with pytest.raises(HullrankError, match="must have a certificate"):
+        SemiSupervised(PRank()).fit(X[:20], y)
+    with pytest.raises(LabelError, match="nan at row 3; drop those rows, or pass them as unlabeled="):
+        SemiSupervised(ConvexHullRanker()).fit(X[:20], np.where(np.arange(20) == 3, np.nan, y))
+
+
+def test_no_unlabelled_rows_are_none_at_all():
+    X, y = rows()
+    alone = SemiSupervised(ConvexHullRanker(), strength=1.0).fit(X[:20], y)
+    empty = SemiSupervised(ConvexHullRanker(), strength=1.0).fit(X[:20], y, unlabeled=X[:0])
+    np.testing.assert_array_equal(empty.score_samples(X), alone.score_samples(X))
 
 
 @pytest.mark.slow

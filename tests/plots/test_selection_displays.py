@@ -76,6 +76,9 @@ def test_reliability_counts_weights_as_repetition_and_names_what_does_not_fit(da
         np.testing.assert_allclose(one.curves[k], other.curves[k])
     with pytest.raises(HullrankError, match="one column each"):
         ReliabilityDisplay.from_predictions(y, P[:, :2])
+    for wrong in (P * np.nan, P - 0.5, P + 0.9):
+        with pytest.raises(HullrankError, match="between 0 and 1"):
+            ReliabilityDisplay.from_predictions(y, wrong)
     with pytest.raises(HullrankError, match="not among the classes"):
         ReliabilityDisplay.from_predictions(y, P, classes=[0, 1, 7])
     with pytest.raises(HullrankError, match="no predict_proba"):

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hullrank._progress import listening
-from hullrank.problem.block_rows import HeldBlocks, ReadBlocks, add, is_source
+from hullrank.data.checks import is_source
+from hullrank.problem.block_rows import HeldBlocks, ReadBlocks, add
 
 
 class Slices:

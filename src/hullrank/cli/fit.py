@@ -61,6 +61,10 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     if tables is not None:
         if wishes.tune:
             raise HullrankError("--tune needs all rows in memory; raise --memory, or set C by --set C=...")
+        if wishes.order == AUTO:
+            raise HullrankError(
+                "--order auto needs all rows in memory; raise --memory, or try it on a part of the rows"
+            )
         from hullrank.cli.fit_parts import run_fit_in_parts
 
         run_fit_in_parts(tables, columns, reading, model_file, wishes)

@@ -49,8 +49,7 @@ def run_fit_in_parts(
         data = parts[part]
         return encoder.transform(data.X), target_values(data.y), data.weights, None
 
-    names = encoder.get_feature_names_out()
-    blocks = Blocks(read, len(parts), memory=wishes.memory or USUAL_MEMORY, feature_names=names)
+    blocks = Blocks(read, len(parts), memory=wishes.memory or USUAL_MEMORY)
     start = perf_counter()
     title = f"fitting {wishes.method} to {look.rows:,} rows"
     with working(title, keep=True) as advance, watching_passes(advance):

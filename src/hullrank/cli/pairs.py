@@ -100,7 +100,7 @@ def _comparisons(path: Path, places: dict[str, int], rows_path: Path) -> NDArray
     for k, name in enumerate(table.columns[:2]):
         for line, cell in enumerate(table[name].cast(pl.String).to_list(), start=2):
             if cell not in places:
-                hint = did_you_mean(cell, places) or f"; ids are {listed(places, 3)}, or name their column by --id"
+                hint = f"; ids are {listed(places, 3)}, or name their column by --id{did_you_mean(cell, places)}"
                 raise TableError(f"line {line} of {path} names {cell!r}, which is no row of {rows_path}{hint}")
             found[line - 2, k] = places[cell]
     if table.width == 3:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from hullrank.cli.console import working
 from hullrank.cli.data import Columns, Data, Reading, TakenApart, query_numbers, tell_missing_targets
@@ -61,6 +62,7 @@ class Parts:
 
     def __getitem__(self, part: int) -> Data:
         frame, before = self.tables[part], self.tables.first_row(part)
+        _refuse_infinite(frame, before)
         taken = TakenApart(frame, self.columns, self.tables.name, self.reading, before=before)
         return taken.data(self.need_target)
 
@@ -70,6 +72,16 @@ class Parts:
             for part in range(len(self)):
                 yield self[part]
                 advance((part + 1) / len(self), f"part {part + 1:,} of {len(self):,}")
+
+
+def _refuse_infinite(frame: pl.DataFrame, before: int) -> None:
+    """An error that counts rows from the beginning of the table, which whoever encodes a part cannot."""
+    for column in frame.select(cs.float()):
+        if column.is_infinite().any():
+            row = before + int(column.is_infinite().fill_null(False).arg_true()[0]) + 1
+            raise TableError(
+                f"column {column.name!r} is infinite in row {row:,}; write a number there, or leave the cell empty"
+            )
 
 
 @dataclass(frozen=True)

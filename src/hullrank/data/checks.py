@@ -65,6 +65,11 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = Tr
     """
     if not _is_plain(estimator, X, reset, copied):
         refuse_masked(X, "X")
+        if is_source(X):
+            raise HullrankError(
+                "X is a source of blocks, which only fit of the linear class-based models and of SwappedPairsRanker "
+                "takes; pass the rows of its blocks one by one, X.read(i)[0]"
+            )
         if reset:
             warn_of_query_columns(X)
         kept: dict[str, Any] = {"dtype": (np.float64, np.float32), "order": None}
@@ -138,6 +143,11 @@ def _column_sizes(X: Matrix, smallest: float) -> Floats:
     return sizes
 
 
+def is_source(X: Any) -> bool:
+    """Whether X is a source of blocks (see ``hullrank.problem.block_rows``) rather than the rows themselves."""
+    return callable(getattr(X, "read", None)) and hasattr(X, "__len__") and not hasattr(X, "shape")
+
+
 def refuse_masked(values: Any, name: str) -> None:
     """An error for masked entries of a NumPy masked array, which other functions would read as numbers."""
     if np.ma.is_masked(values):
@@ -192,7 +202,10 @@ def check_queries(qid: Any, n_rows: int) -> NDArray[np.intp]:
     if qid is None:
         return np.zeros(n_rows, dtype=np.intp)
     refuse_masked(qid, "qid")
-    values = qid if type(qid) is np.ndarray and qid.ndim == 1 else column_or_1d(qid)
+    try:
+        values = qid if type(qid) is np.ndarray and qid.ndim == 1 else column_or_1d(qid)
+    except ValueError as error:
+        raise HullrankError(f"qid has shape {np.shape(qid)}; pass one query id per row") from error
     if len(values) != n_rows:
         raise HullrankError(f"qid has {len(values)} entries, but there are {n_rows} rows; pass one query id per row")
     bad = _missing(values)

@@ -106,7 +106,9 @@ def _parts(values: Any, name: str, like: Any, expected: int | None = None) -> An
             raise HullrankError(
                 f"{name} is in memory, and the sizes of the blocks of X are unknown; give {name} in Dask"
             )
-        values = da.from_array(np.asarray(values), chunks=(like.chunks[0],))
+        values = np.asarray(values)
+        _check_length(name, values.shape[0], like)
+        values = da.from_array(values, chunks=(like.chunks[0], *values.shape[1:]))
     if not hasattr(values, "to_delayed"):
         raise HullrankError(
             f"{name} is a {type(values).__name__}; give a Dask array or data frame, or use the local estimator"
@@ -114,9 +116,18 @@ def _parts(values: Any, name: str, like: Any, expected: int | None = None) -> An
     if isinstance(values, da.Array):
         values = _in_rows(values, like)
     parts = np.asarray(values.to_delayed(), dtype=object).ravel().tolist()
+    if like is not None and hasattr(values, "chunks") and hasattr(like, "chunks"):
+        _check_length(name, sum(values.chunks[0]), like)
     if expected is not None and len(parts) != expected:
         raise HullrankError(f"{name} has {len(parts)} blocks, and X has {expected}; rechunk {name} like X")
     return parts
+
+
+def _check_length(name: str, length: float, X: Any) -> None:
+    """Refuse another number of rows than that of X; NaN where a number is not known."""
+    rows = sum(X.chunks[0])
+    if length != rows and not np.isnan([length, rows]).any():
+        raise HullrankError(f"X has {rows:,} rows, and {name} has {length:,}")
 
 
 def _in_rows(values: Any, like: Any) -> Any:
@@ -132,12 +143,25 @@ def _in_rows(values: Any, like: Any) -> Any:
 def _as_block(X: Any, y: Any, weight: Any, qid: Any) -> tuple[Any, Any, Any, Any]:
     """One block as (X, y, weight or None, qid or None), from what Dask computed."""
     if not sp.issparse(X):
-        X = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
+        X = _as_numbers(X)
     rows = X.shape[0]
     for name, values in (("y", y), ("sample_weight", weight), ("qid", qid)):
         if values is not None and len(values) != rows:
             raise HullrankError(f"a block of X has {rows} rows, and its {name} has {len(values)}; cut both alike")
     return X, y, _plain(weight), _plain(qid)
+
+
+def _as_numbers(X: Any) -> Any:
+    """Dense rows as float64; a missing number of any type is NaN."""
+    try:
+        if hasattr(X, "to_numpy"):
+            return X.to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise HullrankError(
+            f"X has cells that are no numbers ({error}); drop such columns, or make columns of 0 and 1 of them by "
+            "dask.dataframe.get_dummies(X.categorize())"
+        ) from error
 
 
 def _plain(values: Any) -> Any:

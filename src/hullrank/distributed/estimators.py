@@ -5,8 +5,9 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from dask.distributed import get_client
+from dask.distributed import Client, get_client
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
 
 from hullrank.distributed.blocks import blocks_of
 from hullrank.exceptions import HullrankError
@@ -43,6 +44,7 @@ def _lazy(name: str, method: Any) -> Any:
         if not hasattr(X, "to_delayed"):
             return getattr(self.to_local(), name)(X)
         local = self.to_local()
+        check_is_fitted(local)
         one = method(local, _one_row(local, X))
         if hasattr(X, "map_blocks"):
             rows = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
@@ -60,10 +62,13 @@ def _lazy(name: str, method: Any) -> Any:
 
 
 def _one_row(local: Any, X: Any) -> Any:
+    """A row of zeros with the columns of X, where they are known: the local model says at once if they are wrong."""
     import pandas as pd
 
-    zeros = np.zeros((1, local.n_features_in_))
-    return pd.DataFrame(zeros, columns=X.columns) if hasattr(X, "columns") else zeros
+    if hasattr(X, "columns"):
+        return pd.DataFrame(np.zeros((1, len(X.columns))), columns=X.columns)
+    width = X.shape[1]
+    return np.zeros((1, local.n_features_in_ if np.isnan(width) else width))
 
 
 def _answer(part: Any, local: Any, name: str) -> Any:
@@ -106,7 +111,11 @@ class OnDask(BaseEstimator):
             raise HullrankError(f"{type(self).__name__} takes no {name}; use the local estimator")
         if qid is not None and not issubclass(self.local, SwappedPairsRanker):
             raise HullrankError(f"{type(self).__name__} takes no qid; it ranks all rows together")
-        client = get_client() if self.client is None else self.client
+        if y is None:
+            raise HullrankError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        client = _current_client() if self.client is None else self.client
+        if not isinstance(client, Client):
+            raise HullrankError(f"client is a dask.distributed.Client, and was {client!r}; None is the current one")
         blocks, source = blocks_of(client, X, y, sample_weight, qid)
         learn: Any = self
         return learn._fit_blocks(blocks, source, began)
@@ -118,11 +127,24 @@ class OnDask(BaseEstimator):
         vars(local).update({name: value for name, value in vars(self).items() if name not in parameters})
         return local
 
+    def summary(self, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """What the model learned, as tables; with training data in memory, with bootstrap errors."""
+        return self.to_local().summary(X, y, **options)
+
     def __sklearn_clone__(self) -> Any:
         return type(self)(**_cloned(self.get_params(deep=False)), client=self.client)
 
     def __getstate__(self) -> Any:
         return {**dict(super().__getstate__()), "client": None}  # a connection is not part of a model
+
+
+def _current_client() -> Client:
+    try:
+        return get_client()
+    except ValueError as error:
+        raise HullrankError(
+            "there is no Dask client; make one first, as by client = dask.distributed.Client(), or give client="
+        ) from error
 
 
 def _cloned(parameters: dict[str, Any]) -> dict[str, Any]:

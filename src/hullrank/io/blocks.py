@@ -1,14 +1,17 @@
 """Rows that are read again, block by block, in every pass of a fit: data larger than memory."""
 
 from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import scipy.sparse as sp
 
-from hullrank.exceptions import TableError
-from hullrank.io.parquet_parts import ParquetParts
+from hullrank.exceptions import HullrankError, TableError
+from hullrank.io.parquet_parts import ParquetParts, query_starts
+from hullrank.io.summaries import as_words
 
 Block = tuple[Any, Any, Any | None, Any | None]  # X, y, weights of the rows, queries
 
@@ -54,9 +57,11 @@ class Blocks:
         memory: int | None = None,
         feature_names: Iterable[str] | None = None,
     ) -> None:
-        if memory is not None and memory < 1:
-            raise ValueError(f"memory is a number of bytes above 0, and was {memory}")
-        self._read, self._n_blocks, self.memory = read, n_blocks, memory
+        _check_whole("memory", memory, 1)
+        _check_whole("n_blocks", n_blocks, 0)
+        if not callable(read):
+            raise TypeError(f"read is a function that gives block i, and was of type {type(read).__name__}")
+        self._read, self._n_blocks, self.memory = read, int(n_blocks), memory
         if feature_names is not None:
             self.feature_names_in_ = np.array(list(feature_names), dtype=object)
 
@@ -65,7 +70,13 @@ class Blocks:
 
     def read(self, i: int) -> Block:
         """X, y, weights and queries of block i; the last two are None where there are none."""
-        return self._read(i)
+        X, y, weight, qid = _complete(self._read(i), i)
+        names, expected = _names(X), getattr(self, "feature_names_in_", None)
+        if names is not None and expected is not None and list(names) != list(expected):
+            odd = next((name for name in names if name not in set(expected)), None)
+            what = "the same columns in another order" if odd is None else f"a column {odd!r}"
+            raise HullrankError(f"block {i} has {what}, and others have {', '.join(map(repr, expected[:5]))}")
+        return X, y, weight, qid
 
     @classmethod
     def from_arrays(
@@ -86,23 +97,29 @@ class Blocks:
         y : array of shape (n_samples,)
         sample_weight, qid : array of shape (n_samples,), default=None
         block_rows : int, default=None
-            Rows of a block; if None, so many that a block takes 32 MiB.
+            Rows of a block; if None, so many that a block takes 32 MiB. Where there are queries, a block goes on to
+            the end of its last one.
         memory : int, default=None
             Bytes that a fit may hold for rows; if None, 2 GiB.
         """
+        if len(getattr(X, "shape", ())) != 2:
+            raise ValueError("X is no array with rows and columns; make it one, or give batches (Blocks.from_batches)")
+        _check_whole("block_rows", block_rows, 1)
         rows, width = X.shape
         for name, values in (("y", y), ("sample_weight", sample_weight), ("qid", qid)):
             if values is not None and len(values) != rows:
                 raise ValueError(f"X has {rows:,} rows, and {name} has {len(values):,} values")
         step = block_rows or max(1, _BLOCK // (_CELL * max(1, width)))
-        columns = (X, y, sample_weight, qid)
+        starts = range(0, rows, step) if qid is None else query_starts(np.asarray(qid), int(step))
+        cuts = [*starts, rows]
+        columns = (X.tocsr() if sp.issparse(X) else X, y, sample_weight, qid)
 
         def read(i: int) -> Block:
-            part = slice(i * step, (i + 1) * step)
-            X_, y_, weight, query = (None if values is None else values[part] for values in columns)
+            part = slice(cuts[i], cuts[i + 1])
+            X_, y_, weight, query = (None if values is None else _rows(values, part) for values in columns)
             return X_, y_, weight, query
 
-        return cls(read, -(-rows // step), memory=memory)
+        return cls(read, len(starts), memory=memory, feature_names=_names(X))
 
     @classmethod
     def from_batches(cls, batches: Any, *, memory: int | None = None) -> "Blocks":
@@ -112,16 +129,28 @@ class Blocks:
         ----------
         batches : iterable or callable
             A list, or any object that starts anew whenever it is iterated over; or a function without arguments that
-            gives a new iterator. A generator can be read only once and is refused.
+            gives a new iterator. A generator can be read only once and is refused. Batches without a length are
+            counted first, in a pass of its own.
         memory : int, default=None
             Bytes that a fit may hold for rows; if None, 2 GiB.
         """
+        if not callable(batches) and not isinstance(batches, Iterable):
+            raise TypeError(
+                f"batches is a list of (X, y) or a function that gives one, and was of type {type(batches).__name__}"
+            )
         start = batches if callable(batches) else batches.__iter__
-        if iter(start()) is batches:
+        iterator = iter(start())
+        once = iterator is batches
+        if not once:
+            count = len(batches) if hasattr(batches, "__len__") else sum(1 for _ in iterator)
+            first = next(iter(start()), None)
+            once = count > 0 and first is None
+        if once:
             raise TypeError(
                 "batches can be read only once, and a fit reads them several times; give the function that makes them"
             )
-        return cls(_InTurn(start).read, sum(1 for _ in start()), memory=memory)
+        names = None if first is None else _names(_complete(first, 0)[0])
+        return cls(_InTurn(start).read, count, memory=memory, feature_names=names)
 
     @classmethod
     def from_parquet(
@@ -131,7 +160,7 @@ class Blocks:
         target: str,
         weights: str | None = None,
         qid: str | None = None,
-        drop: Iterable[str] = (),
+        drop: str | Iterable[str] = (),
         encoder: Any = None,
         memory: int | None = None,
     ) -> "Blocks":
@@ -144,8 +173,8 @@ class Blocks:
         target : str
             The column to rank by.
         weights, qid : str, default=None
-            The columns with the weights and the queries of the rows.
-        drop : iterable of str, default=()
+            The columns with the weights and the queries of the rows. The rows of a query stand together in one file.
+        drop : str or iterable of str, default=()
             Columns to leave out.
         encoder : TableEncoder, default=None
             Turns the other columns into numbers; it is fitted in a pass of its own if it is not fitted yet. If None,
@@ -153,12 +182,15 @@ class Blocks:
         memory : int, default=None
             Bytes that a fit may hold for rows; if None, 2 GiB.
         """
-        parts = ParquetParts(files, memory)
-        apart = {target, *drop, *(name for name in (weights, qid) if name is not None)}
+        parts = ParquetParts(files, memory, qid)
+        left_out = [drop] if isinstance(drop, str) else drop
+        apart = {target, *left_out, *(name for name in (weights, qid) if name is not None)}
         unknown = sorted(apart - set(parts.columns))
         if unknown:
             raise TableError(f"{files} has no column {unknown[0]!r}; it has {', '.join(map(repr, parts.columns))}")
         features = [name for name in parts.columns if name not in apart]
+        if not features:
+            raise TableError(f"{files} has no column to learn from beside {', '.join(map(repr, sorted(apart)))}")
         if encoder is not None and not hasattr(encoder, "columns_"):
             encoder.fit_blocks(frame.select(features) for frame in parts)
         encode = _plain if encoder is None else encoder.transform
@@ -185,20 +217,51 @@ class _InTurn:
         for batch in self._iterator:
             self._next += 1
             if self._next == i + 1:
-                X, y, weight, qid = (*batch, None, None)[:4]
-                return X, y, weight, qid
+                return _complete(batch, i)
         raise TableError(f"there were more than {i} batches at first, and now there are {self._next}")
+
+
+def _check_whole(name: str, number: Any, least: int) -> None:
+    if number is not None and not (isinstance(number, Integral) and int(number) >= least):
+        raise ValueError(f"{name} is a whole number of at least {least}, and was {number!r}")
+
+
+def _complete(block: Any, i: int) -> Block:
+    """A block with None for weights and queries that it lacks; whatever else is no block is refused."""
+    if not isinstance(block, tuple | list) or not 2 <= len(block) <= 4:
+        what = f"of type {type(block).__name__}" if not isinstance(block, tuple | list) else f"of {len(block)} parts"
+        raise TypeError(f"block {i} is (X, y), (X, y, weights) or (X, y, weights, queries), and was {what}")
+    X, y, weight, qid = (*block, None, None)[:4]
+    return X, y, weight, qid
+
+
+def _names(X: Any) -> list[str] | None:
+    """The names of the columns of a data frame."""
+    names = list(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _rows(values: Any, part: slice) -> Any:
+    """Rows by their places, whatever the index of a data frame says."""
+    return values.iloc[part] if hasattr(values, "iloc") else values[part]
 
 
 def _plain(frame: pl.DataFrame) -> Any:
     for column in frame:
-        if not (column.dtype.is_numeric() or column.dtype == pl.Boolean) or column.null_count():
-            what = "missing values" if column.null_count() else f"cells of type {column.dtype}"
-            raise TableError(f"column {column.name!r} has {what}; give encoder=TableEncoder(), or drop the column")
+        if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
+            what = f"cells of type {column.dtype}"
+        elif column.null_count() or (column.dtype.is_float() and column.is_nan().any()):
+            what = "missing values"
+        else:
+            continue
+        raise TableError(f"column {column.name!r} has {what}; give encoder=TableEncoder(), or drop the column")
     return frame.cast(pl.Float64).to_numpy()
 
 
 def _target(series: pl.Series) -> Any:
+    """The target as numbers, as an Enum, which declares its order, or as words."""
     if series.null_count():
         raise TableError(f"column {series.name!r} is the target, and {series.null_count():,} rows have none of it")
-    return np.array(series.cast(pl.String).to_list()) if not series.dtype.is_numeric() else series.to_numpy()
+    if series.dtype.is_numeric() or series.dtype == pl.Boolean:
+        return series.to_numpy()
+    return series if series.dtype == pl.Enum else np.array(as_words(series).to_list())

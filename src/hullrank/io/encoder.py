@@ -1,6 +1,7 @@
 """From a table of numbers and words to a matrix of numbers, the same way at fitting and at prediction time."""
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -77,21 +78,31 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit_blocks(self, frames: Iterable[Any]) -> Self:
         """Learn the same from a table in parts, one after another, of which only one need be in memory.
 
-        What words say is found out from the first part. The median of a number is that of 257 quantiles of each part,
+        What words say is found out from the first part, and whether a column is one of words or of numbers from its
+        first cell. The median of a number is that of 257 quantiles of each part,
         and of more than 100,000 different words in a column the rarest are not counted.
         """
         self._validate_params()
         forms = self.forms
-        columns: list[Numbers | Words] = []
+        columns: dict[str, Numbers | Words | None] = {}  # None: every cell so far is missing
+        missing = Counter[str]()  # rows before the first cell of a column
         for frame in map(_frame, frames):
             if not columns:
                 forms = _told(frame) if forms is None else forms
-                columns = [self._summary(frame[name], forms.get(name)) for name in frame.columns]
-            for column in columns:
-                column.add(frame[column.name])
+                columns = dict.fromkeys(frame.columns)
+            for name, column in columns.items():
+                series, rows = frame[name], len(frame)
+                if series.null_count() < rows:
+                    column = columns[name] = column or self._summary(series, (forms or {}).get(name), missing[name])
+                    column.add(series)
+                elif column is None:
+                    missing[name] += rows
+                else:
+                    column.skip(rows)
         if not columns:
             raise TableError("the table has no rows")
-        learned = [column.learned() for column in columns]
+        left_out = {"kind": "left out"}
+        learned = [c.learned() if c is not None else {"name": name, **left_out} for name, c in columns.items()]
         if all(column["kind"] == "left out" for column in learned):
             raise TableError("no column is left to learn from; every one is empty or an identifier")
         if not self.standardise:
@@ -124,12 +135,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 names += [f"{column['name']}={word}" for word in column["words"]]
         return np.array(names, dtype=object)
 
-    def _summary(self, series: pl.Series, form: Form | None) -> Numbers | Words:
-        """What gathers the cells of a column, of which this is the first part."""
+    def _summary(self, series: pl.Series, form: Form | None, missing: int) -> Numbers | Words:
+        """What gathers the cells of a column, of which this is the first part with any after ``missing`` rows."""
         form = form if series.dtype == pl.String else None
-        if form is not None or is_number(series.dtype):
-            return Numbers(series.name, form)
-        return Words(series.name, self.max_categories)
+        numbers = form is not None or is_number(series.dtype)
+        column = Numbers(series.name, form) if numbers else Words(series.name, self.max_categories)
+        column.skip(missing)
+        return column
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

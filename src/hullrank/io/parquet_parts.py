@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 from glob import glob, has_magic
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from hullrank.exceptions import TableError
@@ -17,26 +20,36 @@ _CELL = 8  # bytes
 class ParquetParts:
     """The rows of Parquet files with equal columns, in the order of the files' names.
 
+    Where files give a column different types, it has one that holds them all: a float, or words.
+
     Parameters
     ----------
     files : path
         A file, a folder (all its files that end in .parquet or .pq), or a pattern such as ``"grades/*.parquet"``.
     memory : int, default=None
         Bytes that whoever asks has for rows; a part takes a sixteenth of it at most.
+    qid : str, default=None
+        A column with queries; a part goes on to the end of its last query.
     """
 
-    def __init__(self, files: str | Path, memory: int | None = None) -> None:
+    def __init__(self, files: str | Path, memory: int | None = None, qid: str | None = None) -> None:
         self.name = str(files)
         self.files = _found(files)
-        self.columns = _columns(self.files[0])
+        schema = _schema(self.files[0])
+        self.columns = schema.names()
         room = _PART if memory is None else max(1, min(_PART, memory // _PARTS_IN_MEMORY))
         rows = max(1, room // (_CELL * len(self.columns)))
         self._slices: list[tuple[Path, int, int]] = []
         self.rows = 0
+        self._versions = {file: _version(file) for file in self.files}
         for file in self.files:
-            held = _height(file, self.columns)
-            self._slices += [(file, start, min(rows, held - start)) for start in range(0, held, rows)]
+            schema = _common(schema, file)
+            held = _height(file)
+            cut_at_queries = qid in self.columns and held > rows
+            starts = query_starts(_column(file, str(qid)), rows) if cut_at_queries else range(0, held, rows)
+            self._slices += [(file, start, end - start) for start, end in pairwise([*starts, held])]
             self.rows += held
+        self._schema = schema
         if not self.rows:
             raise TableError(f"{self.name} has a header but no rows; nothing to read")
 
@@ -46,10 +59,12 @@ class ParquetParts:
     def __getitem__(self, part: int) -> pl.DataFrame:
         file, start, rows = self._slices[part]
         try:
-            frame = pl.scan_parquet(file, glob=False).slice(start, rows).select(self.columns).collect()
+            frame = (
+                pl.scan_parquet(file, glob=False).slice(start, rows).select(self.columns).cast(self._schema).collect()
+            )
         except (*REFUSALS, OSError) as error:
             raise _unreadable(file, error) from error
-        if len(frame) != rows:
+        if len(frame) != rows or _version(file) != self._versions[file]:
             raise TableError(f"{file} changed while it was read; start again")
         return frame
 
@@ -72,7 +87,10 @@ def _found(files: str | Path) -> list[Path]:
     if path.is_dir():
         found = sorted(file for file in path.iterdir() if file.suffix.lower() in (".parquet", ".pq"))
         if not found:
-            raise TableError(f"the folder {files} holds no Parquet files (.parquet or .pq)")
+            raise TableError(
+                f"the folder {files} holds no Parquet files (.parquet or .pq); for those in folders within it, give "
+                f"the pattern '{files}/**/*.parquet'"
+            )
         return found
     if not in_parts(files):
         return [path]
@@ -82,22 +100,59 @@ def _found(files: str | Path) -> list[Path]:
     return found
 
 
-def _columns(file: Path) -> list[str]:
-    with file.open("rb") as stream:
-        if stream.read(4) != b"PAR1":
-            raise TableError(f"{file} is no Parquet file, and only Parquet is read in parts; save it as Parquet first")
+def query_starts(qid: Any, rows: int) -> list[int]:
+    """Where parts of at least ``rows`` rows begin, so that none begins within a query, whose rows stand together."""
+    starts = [0] if len(qid) else []
+    for start in (np.flatnonzero(qid[1:] != qid[:-1]) + 1).tolist():
+        if start - starts[-1] >= rows:
+            starts.append(start)
+    return starts
+
+
+def _column(file: Path, name: str) -> Any:
+    """One column of a file."""
     try:
-        return pl.scan_parquet(file, glob=False).collect_schema().names()
+        return pl.scan_parquet(file, glob=False).select(name).collect()[name].to_numpy()
     except (*REFUSALS, OSError) as error:
         raise _unreadable(file, error) from error
 
 
-def _height(file: Path, columns: list[str]) -> int:
-    """The rows of a file that has these columns."""
-    held = set(_columns(file))
-    lacking = [name for name in columns if name not in held]
+def _version(file: Path) -> tuple[int, int]:
+    """What changes whenever a file is written again: its size, and when it was written."""
+    try:
+        known = file.stat()
+    except OSError as error:
+        raise _unreadable(file, error) from error
+    return known.st_size, known.st_mtime_ns
+
+
+def _schema(file: Path) -> pl.Schema:
+    with file.open("rb") as stream:
+        if stream.read(4) != b"PAR1":
+            raise TableError(f"{file} is no Parquet file, and only Parquet is read in parts; save it as Parquet first")
+    try:
+        return pl.scan_parquet(file, glob=False).collect_schema()
+    except (*REFUSALS, OSError) as error:
+        raise _unreadable(file, error) from error
+
+
+def _common(schema: pl.Schema, file: Path) -> pl.Schema:
+    """Types that hold the cells of the files before, which have this schema, and of one more."""
+    held = _schema(file)
+    lacking = [name for name in schema if name not in held]
     if lacking:
         raise TableError(f"{file} lacks the column {lacking[0]!r}, which files before it have")
+    if all(held[name] == dtype for name, dtype in schema.items()):
+        return schema
+    rows = [pl.DataFrame(schema=schema), pl.DataFrame(schema={name: held[name] for name in schema})]
+    try:
+        return pl.concat(rows, how="vertical_relaxed").schema
+    except REFUSALS as error:
+        raise TableError(f"{file} has a column of another type than files before it: {reason(error)}") from error
+
+
+def _height(file: Path) -> int:
+    """The number of rows of a file."""
     try:
         return int(pl.scan_parquet(file, glob=False).select(pl.len()).collect().item())
     except (*REFUSALS, OSError) as error:

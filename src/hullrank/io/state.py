@@ -123,6 +123,8 @@ class Writer:
                 "class": name,
                 "fields": {key: self.encode(item, f"{where}.{key}") for key, item in fields.items()},
             }
+        if hasattr(value, "to_local"):
+            raise ModelFileError(f"{where} is a {name}, which is bound to a cluster; save {where}.to_local()")
         raise ModelFileError(
             f"{where} is a {type(value).__module__}.{name}, which model files do not carry; they hold estimators of "
             "hullrank, Pipeline and StandardScaler with plain parameters (for anything else use skops)"

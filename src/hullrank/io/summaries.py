@@ -29,7 +29,7 @@ class Numbers:
         """Take in another part of the column; words are read as the form says."""
         if series.dtype == pl.String:
             if self.form is None:
-                raise TableError(f"column {self.name!r} holds numbers in one part of the table and words in another")
+                raise _both_kinds(self.name)
             series = read_cells(series, self.form)
         self.dates = self.dates or series.dtype.is_temporal()
         known = as_numbers(series).drop_nulls().to_numpy()
@@ -43,6 +43,10 @@ class Numbers:
         ranks = np.linspace(0, len(known) - 1, min(len(known), _QUANTILES)).round().astype(np.intp)
         self._medians.append(float(np.median(known)))
         self._quantiles.append((np.partition(known, ranks)[ranks], len(known) / len(ranks)))
+
+    def skip(self, rows: int) -> None:
+        """Take in rows that have no cell."""
+        self._rows += rows
 
     def learned(self) -> dict[str, Any]:
         """How to encode the column: what missing cells get, then what is taken off and divided by."""
@@ -76,12 +80,17 @@ class Words:
 
     def add(self, series: pl.Series) -> None:
         """Take in another part of the column."""
+        if is_number(series.dtype):
+            raise _both_kinds(self.name)
         known = as_words(series.drop_nulls())
         self._known += len(known)
         both = pl.concat([self._counts, known.alias("word").value_counts()], how="vertical_relaxed")
         counts = both.group_by("word").sum().sort("count", "word", descending=[True, False])
         self._forgotten += max(0, len(counts) - _MOST_WORDS)
         self._counts = counts.head(_MOST_WORDS)
+
+    def skip(self, rows: int) -> None:
+        """Take in rows that have no cell: they are none of the words."""
 
     def learned(self) -> dict[str, Any]:
         """How to encode the column: the words that get a column of their own, most frequent first."""
@@ -92,6 +101,13 @@ class Words:
         own = int(counts["count"].head(self._most).sum())
         others = {"n_others": different - len(words), "rows_of_others": self._known - own}
         return {"name": self.name, "kind": "word", "words": words, **others}
+
+
+def _both_kinds(name: str) -> TableError:
+    return TableError(
+        f"column {name!r} holds numbers in one part of the table and words in another; save it as one of them in all "
+        "files, or leave it out"
+    )
 
 
 def is_number(dtype: pl.DataType) -> bool:

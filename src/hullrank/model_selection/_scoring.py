@@ -164,3 +164,14 @@ def deal(cv: Any, estimator: Any, y: NDArray[Any], groups: Any) -> list[tuple[Ro
             cv = KFold(n, shuffle=True, random_state=0)
     every = np.arange(len(y))
     return [(every[train], every[test]) for train, test in check_cv(cv, codes).split(every, codes, groups)]
+
+
+def refuse_empty_folds(folds: list[tuple[Rows, Rows]], weights: Any) -> None:
+    """An error for folds that have only rows of weight 0 to learn from or to rate on."""
+    for number, fold in enumerate(folds):
+        for rows, what in zip(fold, ("to learn from", "to rate on"), strict=True):
+            if weights is not None and not weights[rows].any():
+                raise HullrankError(
+                    f"fold {number} has only rows of weight 0 {what}; leave such rows out, or shuffle the folds: "
+                    "cv=StratifiedKFold(5, shuffle=True)"
+                )

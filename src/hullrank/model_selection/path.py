@@ -15,7 +15,7 @@ from hullrank._sklearn import Interval
 from hullrank.data import check_queries, check_rows, check_target, check_weights
 from hullrank.exceptions import HullrankError
 from hullrank.model_selection._grid import Rated, run_grid
-from hullrank.model_selection._scoring import Scorer, deal
+from hullrank.model_selection._scoring import Scorer, deal, refuse_empty_folds
 from hullrank.models.base import fitting
 from hullrank.models.hull import ConvexHullRanker
 from hullrank.models.margins import FixedMarginClassifier
@@ -91,6 +91,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         points = self._points(inner, self._Cs(inner, X, y, given))
         scorer = Scorer(self.scoring, inner)
         folds = deal(self.cv, inner, values, given.get("qid") if groups is None else groups)
+        refuse_empty_folds(folds, given.get("sample_weight"))
         codes = np.unique(values, return_inverse=True)[1]
         data = Rated(rows, _plain(y), given, inner.kernel == "precomputed", codes)
         complete = self.complete or self.one_standard_error

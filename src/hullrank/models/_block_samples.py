@@ -1,15 +1,19 @@
 """What ``fit`` learns of a source of blocks in its first pass: classes, weights, moments, and a sample of the rows."""
 
 from dataclasses import dataclass
-from typing import Any
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from hullrank.data import Samples, check_target, check_weights
+from hullrank.data.checks import refuse_masked
 from hullrank.data.labels import declared_categories, unique_inverse
-from hullrank.exceptions import HullrankError
+from hullrank.exceptions import HullrankError, LabelError
 from hullrank.problem.block_rows import Block, BlockRows, Sums
 from hullrank.problem.rows import ArrayRows
 from hullrank.problem.sampling import draw
@@ -44,11 +48,15 @@ class FirstPass:
 
     def as_target(self, values: NDArray[Any]) -> Any:
         """Labels as a target that declares the same order as the source's."""
-        if self.categories is None:
-            return values
-        import polars as pl
+        return values if self.categories is None else _Ordered(values.dtype, self.categories)
 
-        return pl.Series(values.tolist(), dtype=pl.Enum(self.categories))
+
+class _Ordered(NamedTuple):
+    """What ``declared_categories`` asks of a categorical target."""
+
+    dtype: Any
+    categories: list[Any]
+    ordered: bool = True
 
 
 def first_pass(rows: BlockRows, n_blocks: int, memory: int, discrete: bool) -> FirstPass:
@@ -63,8 +71,12 @@ def first_pass(rows: BlockRows, n_blocks: int, memory: int, discrete: bool) -> F
             if widths
             else "the source has no rows of positive weight; give some rows a positive weight"
         )
+    if len({sp.issparse(block[0]) for block in sums["sample"]}) > 1:
+        raise HullrankError("some blocks of the source are sparse and others are dense; give all of them in one form")
+    if len({isinstance(label, str) for label in sums["counts"]}) > 1:
+        raise LabelError("labels are words in some blocks of the source and numbers in others; make them all alike")
     mean, spread = _merged(sums["moments"])
-    categories = sums["categories"][0] if sums["categories"] else None
+    categories = _joined_order(sums["categories"], set(sums["counts"])) if sums["categories"] else None
     whole = _joined(sums["whole"]) if len(sums["whole"]) == n_blocks - sums["empty"] else None
     return FirstPass(sums["counts"], sums["weights"], mean, spread, _joined(sums["sample"]), categories, whole)
 
@@ -101,19 +113,39 @@ def checked(raw: tuple[Any, Any, Any, Any], discrete: bool) -> tuple[Any, NDArra
             "the source gives query ids, but class-based models place classes on one score line for all rows; leave "
             "them out, or rank within queries by SwappedPairsRanker"
         )
-    X = X.tocsr().astype(np.float64, copy=False) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-    if X.ndim != 2:
-        raise HullrankError(f"a block of the source has X of shape {X.shape}; it must have rows and columns")
-    numbers = X.data if sp.issparse(X) else X
-    if not np.isfinite(numbers).all():
-        row = "" if sp.issparse(X) else f" at its row {int(np.argwhere(~np.isfinite(X))[0, 0])}"
-        raise HullrankError(f"X contains NaN or infinity in a block of the source{row}; drop or fill such rows")
+    X = checked_features(X)
     if X.shape[0] == 0:
         return X, np.empty(0), np.empty(0)
     values = check_target(X, y, discrete=discrete)
     if weight is None or np.any(weight):
         return X, values, check_weights(weight, X)
     return X, values, np.zeros(X.shape[0])  # rows that do not count, in a block of their own
+
+
+def checked_features(X: Any) -> Any:
+    """The rows of a block as finite float64: an array, or a CSR matrix."""
+    refuse_masked(X, "X")
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if len(X.shape) != 2:
+        raise HullrankError(f"a block of the source has X of shape {X.shape}; it must have rows and columns")
+    try:
+        X = check_array(
+            X, dtype=np.float64, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=0,
+            ensure_min_features=0, input_name="X",
+        )  # fmt: skip
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+        raise HullrankError(
+            f"X has words in a block of the source ({error}); turn them into numbers first, tables in Parquet by "
+            "Blocks.from_parquet(..., encoder=TableEncoder())"
+        ) from error
+    numbers = X.data if sp.issparse(X) else X
+    if not np.isfinite(numbers).all():
+        row = "" if sp.issparse(X) else f" at its row {int(np.argwhere(~np.isfinite(X))[0, 0])}"
+        raise HullrankError(f"X contains NaN or infinity in a block of the source{row}; drop or fill such rows")
+    return X
 
 
 def encode(raw: tuple[Any, Any, Any, Any], codes: dict[Any, int], factors: Floats, discrete: bool) -> Block:
@@ -153,6 +185,28 @@ def _merged(moments: list[tuple[float, Floats | None, float]]) -> tuple[Floats |
             mean = mean + apart * (weight / (total + weight))
         total += weight
     return mean, (square / total) ** 0.5
+
+
+def _joined_order(orders: list[list[Any]], present: set[Any]) -> list[Any]:
+    """The order of the labels that are present, from the orders of the blocks' categories, which may lack some."""
+    different = list(dict.fromkeys(tuple(label for label in order if label in present) for order in orders))
+    above = {label: set[Any]() for order in different for label in order}
+    for order in different:
+        for low, high in pairwise(order):
+            above[high].add(low)
+    try:
+        joined = list(TopologicalSorter(above).static_order())
+    except CycleError as error:
+        raise LabelError(
+            f"blocks of the source order the categories of y differently, around {error.args[1][0]!r}; give all of "
+            "them the same categories"
+        ) from error
+    if any(low not in above[high] for low, high in pairwise(joined)):
+        raise LabelError(
+            "the categories of y differ from block to block, and no block says how all of them are ordered; give all "
+            "blocks the same categories"
+        )
+    return joined
 
 
 def _joined(parts: list[tuple[Any, NDArray[Any], Floats]]) -> tuple[Any, NDArray[Any], Floats]:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from hullrank.data import check_queries, check_target, check_weights
 from hullrank.exceptions import HullrankError, NoComparablePairError
+from hullrank.models._block_samples import checked_features
 from hullrank.problem.block_pairs import BlockPairStatement, Plan, inside_pairs, pair_block
 from hullrank.problem.block_rows import BlockRows, Sums
 from hullrank.problem.charges import Charge
@@ -31,13 +31,17 @@ _CELL = 8  # bytes of a float64
 def checked_block(block: tuple[Any, Any, Any, Any]) -> Checked:
     """Rows of positive weight, their targets as numbers, weights and queries (a task)."""
     X, y, weight, qid = block
-    if not len(y):
-        return np.empty((0, X.shape[1])), np.empty(0), np.empty(0), None if qid is None else np.empty(0)
-    X = check_array(X, dtype=np.float64, accept_sparse="csr")
+    X = checked_features(X)
+    if not X.shape[0]:
+        return X, np.empty(0), np.empty(0), None if qid is None else np.empty(0)
     targets = check_target(X, y)
+    check_queries(qid, X.shape[0])
     if targets.dtype.kind not in "biuf":
-        raise HullrankError("the targets of rows in blocks must be numbers, whose order does not depend on the block")
-    weights = np.zeros(len(y)) if weight is not None and not np.any(weight) else check_weights(weight, X)
+        raise HullrankError(
+            "the targets of rows in blocks must be numbers, whose order does not depend on the block; give every grade "
+            "a number (an ordered Categorical has them as y.cat.codes)"
+        )
+    weights = np.zeros(len(targets)) if weight is not None and not np.any(weight) else check_weights(weight, X)
     rows = np.flatnonzero(weights > 0)
     qid = None if qid is None else np.asarray(qid)[rows]
     return X[rows], targets[rows].astype(np.float64), weights[rows], qid
@@ -122,7 +126,7 @@ def check_look(found: Sums) -> None:
         twice = next(each for each, times in Counter(queries).items() if times > 1)
         raise HullrankError(
             f"query {twice!r} has rows in two blocks, and its pairs cannot be formed there; bring every query into one "
-            'block, in Dask by shuffle(on="qid")'
+            'block, in Dask by shuffle(on="qid"), in files and arrays by sorting the rows by query'
         )
 
 

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.data import Samples, check_queries, check_target, check_weights
+from hullrank.data.checks import is_source
 from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import HullrankError
 from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting
 from hullrank.models.intervals import IntervalEstimator
 from hullrank.order import OrderGraph
-from hullrank.problem.block_rows import ReadBlocks, is_source, refuse_beside_blocks
+from hullrank.problem.block_rows import ReadBlocks, refuse_beside_blocks
 from hullrank.problem.grouped_classes import GroupedClasses, order_among, side_by_side
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem

@@ -132,6 +132,9 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
             if statement.mean_square == 0:
                 warn_collapsed("the samples of every pair have the same features")
                 return
+            if self._is_contradictory(statement):
+                warn_collapsed("the pairs contradict each other, so that no weights are better than 0, whatever C is")
+                return
             found = f"no weights are better than 0 within tol={self.tol:g}"
         elif not charge.smooth and self._all_inside(statement):
             found = "every pair lies inside the margin, so that only means of pairs count"
@@ -140,6 +143,11 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         other = "standardise the features" if self.C == "scale" else "C='scale'"
         cure = f"C={self.C_:g} is too small for these data; use a larger one, or {other}"
         warnings.warn(f"{found}: {cure}", WeakPriceWarning, stacklevel=5)
+
+    def _is_contradictory(self, statement: PairStatement) -> bool:
+        """Whether the mean difference of the pairs is 0: a convex charge then is least where all scores are equal."""
+        _, coef = statement.pairs.at(np.zeros(statement.rows.n_rows)).hinge()
+        return float(np.linalg.norm(statement.rows.contrast(coef))) <= 1e-9 * statement.mean_square**0.5
 
     def _all_inside(self, statement: PairStatement) -> bool:
         at = statement.pairs.at(statement.scores(self.candidate(statement)))

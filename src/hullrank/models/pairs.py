@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from hullrank._sklearn import StrOptions
 from hullrank.data import check_weights
+from hullrank.data.checks import is_source
 from hullrank.exceptions import HullrankError
 from hullrank.models._pair_blocks import (
     check_look,
@@ -17,7 +18,7 @@ from hullrank.models._pair_blocks import (
 from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting, warn_unless_converged
 from hullrank.models.pair_ranker import PairRanker
-from hullrank.problem.block_rows import BlockRows, ReadBlocks, is_source, refuse_beside_blocks
+from hullrank.problem.block_rows import BlockRows, ReadBlocks, refuse_beside_blocks
 from hullrank.problem.charges import charge_named
 from hullrank.problem.joined_pairs import check_pairs, joined_pairs, pair_accuracy
 from hullrank.problem.pair_statement import PairStatement

@@ -1,6 +1,6 @@
 """Thresholds that depend on a few features, where one direction is not enough for all of them."""
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -37,8 +37,8 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : FixedMarginClassifier, default=None
         C, loss, classes, class_weight, tol and so on; linear. None is one with its defaults.
-    features : "auto" or array-like of int, default="auto"
-        Numbers of the features that may count differently; "auto" tests all columns.
+    features : "auto" or array-like of int or str, default="auto"
+        Numbers or names of the features that may count differently; "auto" tests all columns.
     level : float, default=0.05
         Probability of freeing any feature that need not be (Holm's correction over the columns).
 
@@ -169,10 +169,12 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _freed(self, n: int) -> NDArray[np.intp]:
         """Features given, or those that Holm's procedure rejects."""
         if not isinstance(self.features, str):
-            given = np.unique(np.asarray(self.features, dtype=np.intp))
-            if len(given) and (given.min() < 0 or given.max() >= n):
-                raise HullrankError(f"features are numbers of columns from 0 to {n - 1}, got {given.tolist()}")
-            return given
+            place: dict[Any, int] = {name: k for k, name in enumerate(getattr(self, "feature_names_in_", ()))}
+            given = [place.get(feature, feature) for feature in self.features]
+            if not all(isinstance(k, Integral) and 0 <= int(k) < n for k in given):
+                known = f" or names among {', '.join(map(repr, list(place)[:5]))}" if place else ""
+                raise HullrankError(f"features are numbers of columns from 0 to {n - 1}{known}, got {given}")
+            return np.unique(np.array(given, dtype=np.intp))
         by_size = np.argsort(self.p_values_, kind="stable")
         limits = self.level / np.arange(n, 0, -1)
         rejected = np.logical_and.accumulate(self.p_values_[by_size] <= limits)

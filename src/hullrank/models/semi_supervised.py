@@ -14,9 +14,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from hullrank._sklearn import Interval, StrOptions
+from hullrank._sklearn import Interval, StrOptions, num_samples
 from hullrank.data import check_rows, check_target, check_weights, distinct_rows
-from hullrank.exceptions import CollapsedRankingWarning, HullrankError, UndefinedMetricWarning
+from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, UndefinedMetricWarning
 from hullrank.metrics import scoring_order, wmw_score
 from hullrank.models._constraints import LARGEST
 from hullrank.models.base import fitting
@@ -137,9 +137,10 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         """
         self._check_inner()
         rows = self._dense(X, reset=True)
-        check_target(rows, y)
+        _check_labels(rows, y)
         weights = check_weights(sample_weight, rows)
-        others = np.empty((0, rows.shape[1])) if unlabeled is None else self._dense(unlabeled)
+        nothing = unlabeled is None or num_samples(unlabeled) == 0
+        others = np.empty((0, rows.shape[1])) if nothing else self._dense(unlabeled)
         counted = weights > 0 if self.graph is None else np.ones(len(rows), dtype=bool)
         every, counts = np.concatenate([rows[counted], others]), np.append(weights[counted], np.ones(len(others)))
         if len(every) < 2:
@@ -158,9 +159,9 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
 
     def _check_inner(self) -> None:
         kernel = getattr(self.estimator, "kernel", None)
-        if kernel is None or kernel == "precomputed":
+        if kernel is None or kernel == "precomputed" or not hasattr(self.estimator, "state"):
             raise HullrankError(
-                "estimator must have a parameter kernel ('linear', 'rbf' and so on, not 'precomputed'), as "
+                "estimator must have a certificate and a kernel ('linear', 'rbf' and so on, not 'precomputed'), as "
                 f"FixedMarginClassifier has; got {type(self.estimator).__name__} with kernel={kernel!r}"
             )
 
@@ -354,3 +355,13 @@ def _folds(codes: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.i
             splitter = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=seed)
         found += list(splitter.split(codes, codes))
     return found
+
+
+def _check_labels(rows: Floats, y: Any) -> None:
+    """Labels of labelled rows; missing ones are answered by where such rows belong."""
+    try:
+        check_target(rows, y)
+    except LabelError as error:
+        if "contains NaN" not in str(error):
+            raise
+        raise LabelError(f"{error}, or pass them as unlabeled= instead of in X") from error

@@ -77,6 +77,8 @@ class ReliabilityDisplay:
             raise HullrankError(
                 f"the probabilities have shape {table.shape}, but there are {len(known)} classes; pass one column each"
             )
+        if not ((table >= 0) & (table <= 1)).all():
+            raise HullrankError("the probabilities must lie between 0 and 1, and some do not or are NaN")
         place = {label: k for k, label in enumerate(known)}
         unknown = [label for label in values.tolist() if label not in place]
         if unknown:

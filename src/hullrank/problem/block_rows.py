@@ -42,11 +42,6 @@ class BlockSource(Protocol):
         """Block i as (X, y, weight or None, qid or None)."""
 
 
-def is_source(X: Any) -> bool:
-    """Whether X is a source of blocks rather than the rows themselves."""
-    return callable(getattr(X, "read", None)) and hasattr(X, "__len__") and not hasattr(X, "shape")
-
-
 def refuse_beside_blocks(**given: Any) -> None:
     """An error for what blocks have of their own."""
     for name, value in given.items():
