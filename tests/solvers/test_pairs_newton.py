@@ -327,3 +327,22 @@ def test_a_price_at_which_every_pair_pays_is_solved_at_once(never_listed):
     assert weak.status is Status.CONVERGED
     np.testing.assert_allclose(weak.point.coef, 0.99 * 0.5 / reach * mean, rtol=1e-12)
     assert strong.iterations > 0
+
+
+def test_a_start_that_leads_nowhere_is_given_up(monkeypatch):
+    """Ranks that are almost separable: from the solution at a smaller C the search creeps along the kinks."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 20))
+    scores = X @ rng.normal(size=20) + 0.3 * rng.normal(size=300)
+    y = np.digitize(scores, np.quantile(scores, [1 / 3, 2 / 3]))
+    steps, advance = [], pairs_search.PairSearch.advance
+    monkeypatch.setattr(pairs_search.PairSearch, "advance", lambda self, tol: steps.append(1) or advance(self, tol))
+    model = SwappedPairsRanker(C=100).fit(X, y)
+    prices = [300, 1000, 3000, 10000]
+    cold = [SwappedPairsRanker(C=C).fit(X, y).coef_ for C in prices]
+    from_zero = len(steps)
+    steps.clear()
+    model.warm_start = True
+    for C, coef in zip(prices, cold, strict=True):
+        np.testing.assert_allclose(model.set_params(C=C).fit(X, y).coef_, coef, rtol=1e-2)
+    assert len(steps) <= from_zero + (pairs_newton.STARTED_STEPS + 1) * len(prices)

@@ -19,6 +19,7 @@ from hullrank.solvers.pairs_search import NARROWEST, WIDEST, PairPoint, PairSear
 ROUGH = 1e-4  # gap of a problem on fewer rows whose solution is a start
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
 STARTED = 0.01  # gap, in units of the tolerance, at which a start itself is the solution; else a step is taken from it
+STARTED_STEPS = 10  # steps within which a start leads to the solution, or is given up: from 0 it takes some twenty
 SOFTER = 30.0  # ratio of one C to the next smaller one
 SHORT_STEPS = {"squared_hinge": 4, "hinge": 10, "logistic": 4}  # short steps in a row that tell that C is too large
 
@@ -50,7 +51,7 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
 
 
 def _from_start(statement: PairStatement, start: Point, options: Options) -> PairSearch | None:
-    """A search that converged from known weights, in a window narrow enough for the tolerance; None if it did not."""
+    """A search that soon converged from known weights, in a window narrow enough for the tolerance; else None."""
     w = start.coef if statement.space is None else statement.space.weights(start.coef)
     if not np.isfinite(w @ w):
         return None
@@ -58,7 +59,7 @@ def _from_start(statement: PairStatement, start: Point, options: Options) -> Pai
     search.narrow(options.tol)
     if search.point.gap > STARTED * options.tol * search.point.objective and options.max_iter > 0:
         search.advance(options.tol)
-    status = search.run(options.tol, options.max_iter, options.verbose)
+    status = search.run(options.tol, min(options.max_iter, STARTED_STEPS), options.verbose)
     return search if status is Status.CONVERGED and np.isfinite(search.best.gap) else None
 
 
