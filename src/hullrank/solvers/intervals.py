@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.problem.certificate import CertifiedPoint, Status, total_charge
+from hullrank.problem.certificate import EPSILON, CertifiedPoint, Status, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import Penalty
@@ -100,12 +100,17 @@ def _solve_by_interior_point(scaled: ScaledProblem, tol: float, max_iter: int) -
 def _checked_separable(
     scaled: ScaledProblem, point: Iterate, certified: CertifiedPoint
 ) -> tuple[Iterate, CertifiedPoint]:
-    """A hinge at a huge cost proves that any separator of a hard margin would have an absurd norm."""
+    """A hinge at a huge cost proves that any separator of a hard margin would have an absurd norm.
+
+    What is absurd is measured by the spread of the rows about their mean, which sparse rows still have in them.
+    """
     problem = replace(scaled.problem, charge=Charge.HINGE, cost=_INSEPARABLE_COST)
     soft = replace(scaled, problem=problem, layout=replace(scaled.layout, cost=scaled.layout.cost * _INSEPARABLE_COST))
     found, graded = _solve_by_interior_point(soft, 1e-6, 200)
     norm = float(np.linalg.norm(scaled.rows.adjoint(graded.coef)))
-    if graded.dual <= 1e6 * max(norm, 1.0) or graded.relative_gap > 1e-3:
+    mean = scaled.rows.adjoint(scaled.prices / scaled.prices.sum())
+    absurd = 1e6 / max(1.0 - float(mean @ mean), EPSILON)  # as mean |x|^2 is 1
+    if graded.dual <= absurd * max(norm, 1.0) or graded.relative_gap > 1e-3:
         return point, certified
     found = replace(found, status=Status.NOT_SEPARABLE)
     return found, replace(certified, scale=1.0, thresholds=found.theta)
