@@ -25,12 +25,19 @@ from hullrank.problem.rows import Rows, linear_scores, sorted_rows
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Point
 from hullrank.solvers._box_program import multipliers_in_box
+from hullrank.solvers.interior_point import interior_point
 from hullrank.solvers.linear_program import solve_lp
 
 Floats = NDArray[np.float64]
 MANY_MORE = 20  # rows for every equation, from which the interior-point method is faster than HiGHS
 SHARE = 0.01  # weight of the drive and of the flows in that method, as a share of that of all rows
 MOST_ROWS = 2500  # larger data are thinned out class by class before the linear program over rows
+
+
+MANY_CLASSES = 5000  # rows of thinned data, one for every class, from which the linear program takes too long
+MOST_DRIVES = 20  # drives that are tried there
+NARROW = 1e-6  # share of the largest drive below which a range is empty
+DIGITS = 1e-9  # fall of the drive, as a share of the largest one, that counts as none
 
 
 class Collapse(NamedTuple):
@@ -76,13 +83,18 @@ def collapse_drive(
     some = _thin(samples)
     view = sorted_rows(some)
     layout, rows = lay_out(problem, some.starts, some.weights[some.rows]), view.copied
-    y = _multipliers(problem, layout, rows, signs, high, rough)
     q, n = len(problem.linear), problem.n_thresholds
-    theta = problem.raise_thresholds(y[:q])
+    if rows.n_rows > MANY_CLASSES and signs is None:
+        w, theta = _falling_drives(problem, layout, rows, high, rough)
+        if not w.any():
+            return Collapse(high, None)
+    else:
+        y = _multipliers(problem, layout, rows, signs, high, rough)
+        w, theta = -y[q:], problem.raise_thresholds(y[:q])
     size = -float(problem.linear @ theta)
     if not size > 0:
         return Collapse(0.0, None)
-    w, theta = -y[q:] / size, theta / size
+    w, theta = w / size, theta / size
     coef, thresholds = w / view.scale, theta.copy()
     if view.mean is not None:
         thresholds[:n] += view.mean @ coef
@@ -102,6 +114,31 @@ def _cost(problem: IntervalProblem, samples: Samples, point: Point) -> float:
         part = slice(starts[c], starts[c + 1])
         total += float(weights[part] @ np.maximum(offset - sign * scores[part], 0.0))
     return total
+
+
+def _falling_drives(
+    problem: IntervalProblem, layout: RowLayout, rows: Rows, high: float, rough: float
+) -> tuple[Floats, Floats]:
+    """A direction (w, theta) of nearly the least cost, by problems whose drive falls towards that cost; w = 0 if none.
+
+    At the optimum of a drive, drive * size - cost is |w|^2, and over all directions of |w| = 1 the largest drive * size
+    - cost is convex in the drive. The cost of the best direction at one drive is the step of Newton's method for its
+    root (Dinkelbach 1967), so that drives fall towards it and never below. Each step is an interior-point solve, whose
+    time is linear in the number of classes.
+    """
+    w, theta, drive = np.zeros(rows.n_features), np.zeros(len(problem.linear)), high * (1 - NARROW)
+    for _ in range(MOST_DRIVES):
+        driven = problem.with_terms(linear=drive * problem.linear)
+        point = interior_point(driven, rows, layout, tol=1e-3)
+        thresholds = problem.raise_thresholds(point.theta)
+        size = -float(problem.linear @ thresholds)
+        cost = total_charge(problem, layout, thresholds, rows.scores(point.w))
+        if not cost < drive * size:
+            break
+        w, theta, before, drive = point.w, thresholds, drive, cost / size
+        if before - drive <= max(rough * (high - drive), DIGITS * high):
+            break
+    return w, theta
 
 
 def _multipliers(
