@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
+from hullrank.solvers._merged_thresholds import merged_minimum
 from hullrank.solvers.interior_point import Iterate, Settled
 
 Floats = NDArray[np.float64]
@@ -30,19 +31,18 @@ def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate)
     A linear term drives thresholds that no row weighs on out of sight.
     """
     E = len(problem.up)
-    many = E > MOST_CONSTRAINTS and bool(np.any(problem.order_gaps(point.theta) <= problem.gap))
-    if problem.l1 or many:
+    if problem.l1:
         return None
     if problem.homogeneous and not problem.sum_by_threshold(terms.group_weight).all():
         raise SingularSystemError("no row weighs on a threshold")
     terms = replace(terms, group_weight=_weight(terms))
+    if E > MOST_CONSTRAINTS:
+        return merged_minimum(problem, terms, point, _factored)
     system = _factored(problem, terms, len(point.w))
     w, theta = _free_minimum(problem, terms, point, system)
     gaps = problem.order_gaps(theta) - problem.gap
     if not np.any(gaps < 0):
         return Iterate(w, theta, np.empty(0), np.zeros(E))
-    if E > MOST_CONSTRAINTS:
-        return None
     G = -problem.incidence[problem.n_groups :]
     G = G if isinstance(G, np.ndarray) else G.toarray()
     steps = [system.solve(np.zeros(len(w)), line) for line in G]  # M^-1 of every line of G
