@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 
 from hullrank import NuMarginClassifier, SumOfMarginsClassifier
 from hullrank.data import Samples
+from hullrank.exceptions import HullrankError
 from hullrank.problem.intervals import nu_margin_problem, sum_of_margins_problem
 from hullrank.problem.signs import Signs
 from hullrank.solvers import parameter_range
@@ -59,6 +60,31 @@ def test_the_collapse_drive_is_that_of_highs(problem, noise, orders, monkeypatch
     digits = 1e-6 * samples.weights.sum()
     for share, drive in rough.items():
         assert -digits <= drive - known <= 1.1 * share * (high - known) + digits
+    monkeypatch.setattr(parameter_range, "MANY_CLASSES", 0)
+    falling = parameter_range.collapse_drive(problem, samples).drive
+    assert abs(falling - min(known, high)) <= digits
+
+
+def test_a_class_for_every_sample_has_the_range_of_the_linear_program(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = np.argsort(np.argsort(X[:, 0] + 0.1 * rng.normal(size=300)))
+    known = NuMarginClassifier().fit(X, y).nu_
+    monkeypatch.setattr(parameter_range, "MANY_CLASSES", 200)
+    monkeypatch.setattr(parameter_range, "solve_lp", None)
+    model = NuMarginClassifier().fit(X, y)
+    assert model.certificate_.status == "converged"
+    assert model.nu_ == pytest.approx(known, rel=1e-3)
+    with pytest.warns(UserWarning, match="no C gives a ranking"):
+        SumOfMarginsClassifier().fit(X, y)
+
+
+@pytest.mark.parametrize("Model", [NuMarginClassifier, SumOfMarginsClassifier])
+def test_too_many_classes_with_required_signs_are_refused_with_the_cure(Model, monkeypatch):
+    monkeypatch.setattr(parameter_range, "MOST_CLASSES", 20)
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(HullrankError, match="at most 20 classes, and these are 30; join classes"):
+        Model(monotonic_cst=[1, 0]).fit(X, np.arange(30))
 
 
 @given(st.integers(0, 10**6), st.lists(st.integers(2, 6), min_size=1, max_size=3), st.booleans())

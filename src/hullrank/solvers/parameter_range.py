@@ -6,7 +6,7 @@ Its dual needs multipliers 0 <= alpha <= cost that carry the flow linear + N'(F,
 
 is the largest linear term that unit costs can carry; beyond it the primal is unbounded. With X'(sign alpha) = 0 added
 (or, for a weight of required sign, with no pull to the allowed side) it is the largest one at which w = 0 is optimal.
-Both are linear programs. Their duals ask for a *direction* (w, theta) with linear.theta = -1 whose hinges cost least,
+Both are linear programs, the second over very many classes a row of interval problems. Their duals ask for a *direction* (w, theta) with linear.theta = -1 whose hinges cost least,
 w = 0 in the first, so that the cost of any direction is an upper bound.
 """
 
@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
+from hullrank.exceptions import HullrankError
 from hullrank.problem.certificate import total_charge
 from hullrank.problem.column_moments import beyond_rounding
 from hullrank.problem.intervals import IntervalProblem
@@ -35,6 +36,7 @@ MOST_ROWS = 2500  # larger data are thinned out class by class before the linear
 
 
 MANY_CLASSES = 5000  # rows of thinned data, one for every class, from which the linear program takes too long
+MOST_CLASSES = 30_000  # such rows that the linear program still takes in some twenty seconds, for required signs
 MOST_DRIVES = 20  # drives that are tried there
 NARROW = 1e-6  # share of the largest drive below which a range is empty
 DIGITS = 1e-9  # fall of the drive, as a share of the largest one, that counts as none
@@ -85,9 +87,15 @@ def collapse_drive(
     layout, rows = lay_out(problem, some.starts, some.weights[some.rows]), view.copied
     q, n = len(problem.linear), problem.n_thresholds
     if rows.n_rows > MANY_CLASSES and signs is None:
-        w, theta = _falling_drives(problem, layout, rows, high, rough)
+        highest = unbounded_drive(problem, some)
+        w, theta = _falling_drives(problem, layout, rows, highest, rough)
         if not w.any():
-            return Collapse(high, None)
+            return Collapse(highest, None)
+    elif rows.n_rows > MOST_CLASSES:
+        raise HullrankError(
+            f"where a ranking with required signs begins is found for at most {MOST_CLASSES} classes, and these are "
+            f"{samples.n_classes}; join classes, leave out monotonic_cst, or use FixedMarginClassifier"
+        )
     else:
         y = _multipliers(problem, layout, rows, signs, high, rough)
         w, theta = -y[q:], problem.raise_thresholds(y[:q])
