@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 # drives their solution, which is small beside that of fixed margins of 1.
 DRIVEN_START = 0.01
 REFINEMENTS = 2  # steps of iterative refinement of a direction, once rounding shows; one leaves twice as many stalls
+PATIENCE = 10  # iterations at a thousandth of the tolerance after which rounding alone is what keeps a gap open
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def interior_point(
     state = _State(problem, rows, layout, settled, start, mu)
     safe = state.w, state.theta
     status, step = Status.MAX_ITER, 0.0
-    iteration = 0
+    iteration = beyond = 0
     try:
         for iteration in range(max_iter + 1):
             state.weigh(step)
@@ -101,7 +102,8 @@ def interior_point(
             ):
                 status = Status.CONVERGED
                 break
-            if iteration == max_iter or (iteration > 5 and step < 1e-10):
+            beyond += state.is_small(1e-3 * tol, unit)
+            if iteration == max_iter or (iteration > 5 and step < 1e-10) or beyond > PATIENCE:
                 status = Status.MAX_ITER if iteration == max_iter else Status.STALLED
                 break
             step = state.choose_step()
@@ -247,10 +249,14 @@ class _State:
         """A line on the iteration."""
         return f"{self.iteration:4d}  objective {self.objective:.10g}  complementarity {self.complementarity:.2e}"
 
+    def is_small(self, tol: float, unit: float) -> bool:
+        """Whether the complementarity is small beside the objective."""
+        floor = 0.5e-12 * self.sent**2 if self.problem.homogeneous else 0.0
+        return self.complementarity <= tol * max(unit or abs(self.objective), floor)
+
     def close(self, tol: float, unit: float, balance: float) -> bool:
         """Whether complementarity and residuals are small enough to ask for a certificate."""
-        floor = 0.5e-12 * self.sent**2 if self.problem.homogeneous else 0.0
-        if self.complementarity > tol * max(unit or abs(self.objective), floor):
+        if not self.is_small(tol, unit):
             return False
         force = self.total + _largest(self.settled.linear_w) + _largest(self.linear_theta) + self.problem.l1
         return self.row_residual <= 1e-6 * (1 + _largest(self.groups[1])) and self.dual_residual <= balance * force
