@@ -14,7 +14,8 @@ from harness import THREADS
 
 RUN = """
 import resource, sys, time, warnings, numpy as np
-from hullrank import ConvexHullRanker, FixedMarginClassifier, OrderGraph
+from hullrank import (
+    ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, OrderGraph, SumOfMarginsClassifier)
 from hullrank.exceptions import HullrankError
 m, n, K = map(int, sys.argv[1:4])
 rng = np.random.default_rng(0)
@@ -34,16 +35,20 @@ print(time.perf_counter() - wall, time.process_time() - cpu,
       resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, ending, sep="|")
 """
 
+HINGES = ("hinge", "squared_hinge")
 FIXED, HULL = "FixedMarginClassifier(thresholds='{}', loss='{}')", "ConvexHullRanker(order={}, loss='{}')"
 CASES = (
-    *((FIXED.format("immediate", loss), 100_000, 5, 100_000, "chain") for loss in ("hinge", "squared_hinge")),
-    *((HULL.format("'chain'", loss), 100_000, 5, 100_000, "chain") for loss in ("hinge", "squared_hinge")),
-    *((HULL.format("'full'", loss), 20_000, 10, 2000, "complete") for loss in ("hinge", "squared_hinge")),
-    *((HULL.format("order", loss), 50_000, 10, 10_000, "star") for loss in ("hinge", "squared_hinge")),
-    *((FIXED.format("all", loss), 20_000, 10, 2000, "chain") for loss in ("hinge", "squared_hinge", "logistic")),
-    *((FIXED.format("all", loss), 2000, 10, 2000, "chain") for loss in ("hinge", "squared_hinge", "logistic")),
-    *((FIXED.format("immediate", loss), 5000, 8, 5000, "real targets") for loss in ("hinge", "squared_hinge")),
-    *((HULL.format("'chain'", loss), 5000, 8, 5000, "real targets") for loss in ("hinge", "squared_hinge")),
+    *((FIXED.format("immediate", loss), 100_000, 5, 100_000, "chain") for loss in HINGES),
+    *((HULL.format("'chain'", loss), 100_000, 5, 100_000, "chain") for loss in HINGES),
+    ("ConvexHullRanker(loss='logistic')", 100_000, 5, 100_000, "chain"),
+    *((f"ConvexHullRanker(penalty='l1', loss='{loss}')", 100_000, 5, 100_000, "chain") for loss in HINGES),
+    *((model, 100_000, 5, 100_000, "chain") for model in ("NuMarginClassifier()", "SumOfMarginsClassifier()")),
+    *((HULL.format("'full'", loss), 20_000, 10, 2000, "complete") for loss in HINGES),
+    *((HULL.format("order", loss), 50_000, 10, 10_000, "star") for loss in (*HINGES, "logistic")),
+    *((FIXED.format("all", loss), 20_000, 10, 2000, "chain") for loss in (*HINGES, "logistic")),
+    *((FIXED.format("all", loss), 2000, 10, 2000, "chain") for loss in (*HINGES, "logistic")),
+    *((FIXED.format("immediate", loss), 5000, 8, 5000, "real targets") for loss in HINGES),
+    *((HULL.format("'chain'", loss), 5000, 8, 5000, "real targets") for loss in HINGES),
 )
 
 

@@ -6,8 +6,9 @@ Its dual needs multipliers 0 <= alpha <= cost that carry the flow linear + N'(F,
 
 is the largest linear term that unit costs can carry; beyond it the primal is unbounded. With X'(sign alpha) = 0 added
 (or, for a weight of required sign, with no pull to the allowed side) it is the largest one at which w = 0 is optimal.
-Both are linear programs, the second over very many classes a row of interval problems. Their duals ask for a *direction* (w, theta) with linear.theta = -1 whose hinges cost least,
-w = 0 in the first, so that the cost of any direction is an upper bound.
+Both are linear programs. Their duals ask for a *direction* (w, theta) with linear.theta = -1 whose hinges cost least,
+w = 0 in the first, so that the cost of any direction is an upper bound. Over very many classes the second one is solved
+by a few interval problems instead (``_falling_drives``).
 """
 
 from typing import NamedTuple
@@ -33,11 +34,9 @@ Floats = NDArray[np.float64]
 MANY_MORE = 20  # rows for every equation, from which the interior-point method is faster than HiGHS
 SHARE = 0.01  # weight of the drive and of the flows in that method, as a share of that of all rows
 MOST_ROWS = 2500  # larger data are thinned out class by class before the linear program over rows
-
-
 MANY_CLASSES = 5000  # rows of thinned data, one for every class, from which the linear program takes too long
 MOST_CLASSES = 30_000  # such rows that the linear program still takes in some twenty seconds, for required signs
-MOST_DRIVES = 20  # drives that are tried there
+MOST_DRIVES = 20  # interval problems that are solved instead of it where no signs are required
 NARROW = 1e-6  # share of the largest drive below which a range is empty
 DIGITS = 1e-9  # fall of the drive, as a share of the largest one, that counts as none
 
