@@ -178,7 +178,8 @@ class PairStatement:
         assert isinstance(self.pairs, ListedPairs)
         limit = self.C * self.pairs.weights
         alpha = np.clip(evidence, 0.0, limit * self.charge.largest)
-        gain = self.charge.margin * float(alpha.sum()) - float(limit @ self.charge.conjugate(alpha / limit))
+        share = np.divide(alpha, limit, out=np.zeros_like(alpha), where=limit > 0)  # pairs of weight 0 have no share
+        gain = self.charge.margin * float(alpha.sum()) - float(limit @ self.charge.conjugate(share))
         coef = self.pairs.by_sample(alpha)
         return gain - self._dual_penalty(coef, point, s), coef
 
