@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
 from hullrank.problem.all_pairs import AllPairs
@@ -24,7 +23,7 @@ from hullrank.problem.pair_sets import EPSILON, Floats, Smooth
 
 Ints = NDArray[np.int64]
 TERMS = 21  # terms of the series, which give all digits of a float64
-FEW_TERMS = 5  # terms for second derivatives, which only direct the steps of a solver: they give one part in 400
+FEW_TERMS = 8  # terms for second derivatives, which only direct the steps of a solver: they give one part in 2000
 _ROOM = 1 << 22  # float64 numbers that the running sums may take
 
 
@@ -40,17 +39,11 @@ def alternating_weights(n: int) -> Floats:
     return found
 
 
-def curvature_weights(n: int) -> Floats:
-    """The numbers by which sum_k b_k x^k, k = 0..n-1, is nearly 1 / (1 + x)^2 for 0 <= x <= 1: interpolation."""
-    found: Floats = Chebyshev.interpolate(lambda x: (1 + x) ** -2.0, n - 1, domain=[0, 1]).convert(kind=Polynomial).coef
-    return found
-
-
 _C, _TAIL = alternating_weights(TERMS), alternating_weights(TERMS) / np.arange(1.0, TERMS + 1)
 # Coefficients by direction (up, down), side (lower partners, higher ones) and sum (phi' and phi; phi''). A pair whose
 # partner comes first on the way from that side is not violated. One sum of phi over lower partners counts all pairs.
 _RISE_AND_VALUE = np.array([[[_C, _TAIL], [-_C, _TAIL]], [[-_C, _TAIL], [_C, _TAIL]]])
-_BEND = np.broadcast_to(curvature_weights(FEW_TERMS), (2, 2, 1, FEW_TERMS))
+_BEND = np.tile(alternating_weights(FEW_TERMS) * np.arange(1.0, FEW_TERMS + 1), (2, 2, 1, 1))
 
 
 class LogisticPairs:
@@ -95,7 +88,7 @@ class LogisticPairs:
 
         pairs, n_values, n_terms = self.pairs, values.shape[1], coefs.shape[3]
         step = max(1, min(_ROOM // (pairs.most_ranks * n_values), n_terms))
-        room = np.empty(step), np.empty((pairs.most_ranks, n_values, step)), np.empty(pairs.most_ranks, dtype=np.int64)
+        room = np.empty(step + -step % 4), np.empty((pairs.most_ranks, n_values, step)), np.empty(pairs.most_ranks, dtype=np.int64)
         sorted_pairs = self.scores, self.rank, pairs.starts, pairs.n_ranks, values, *self._growth
         asked, out = np.array(sizes), np.zeros((2, coefs.shape[2], *values.shape))
         for k in range(0, n_terms, step):
