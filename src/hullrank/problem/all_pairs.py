@@ -271,4 +271,6 @@ def comparable(
         return rows, None
     totals = pairs_per_query(pairs.rank, pairs.query, pairs.n_ranks, pairs.weights)
     scale = np.sqrt(totals[pairs.query] * len(totals) if equal_queries else totals.sum())
-    return rows, AllPairs(pairs.rank, pairs.query, pairs.weights / scale)
+    found = AllPairs(pairs.rank, pairs.query, pairs.weights / scale)
+    vars(found)["n_ranks"] = pairs.n_ranks
+    return rows, found

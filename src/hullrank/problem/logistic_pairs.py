@@ -47,11 +47,10 @@ _BEND = np.tile(alternating_weights(FEW_TERMS) * np.arange(1.0, FEW_TERMS + 1), 
 
 
 class LogisticPairs:
-    """All pairs in arrays sorted by query and score; ``order`` has the rows' numbers."""
+    """All pairs in arrays sorted by query and score: the rows' numbers, ranks, scores and weights."""
 
-    def __init__(self, pairs: AllPairs, order: Ints, scores: Floats) -> None:
-        self.pairs, self.order, self.scores = pairs, order, scores
-        self.rank, self.weights = pairs.small_rank[order], pairs.weights[order]
+    def __init__(self, pairs: AllPairs, order: Ints, rank: NDArray[np.int32], scores: Floats, weights: Floats) -> None:
+        self.pairs, self.order, self.rank, self.scores, self.weights = pairs, order, rank, scores, weights
 
     def smooth(self, centred: Floats, lower: Floats, higher: Floats) -> Smooth:
         """All pairs charged; ``lower`` and ``higher`` are the sums of weights, and of weights times ``centred`` scores,
@@ -75,10 +74,12 @@ class LogisticPairs:
         rows = X[self.order].toarray() if sp.issparse(X) else X[self.order]
         rows -= np.ones(len(rows)) @ rows / len(rows)
         column = self.weights[:, None]
-        values = np.hstack([column, column * rows])
+        weighted = column * rows
+        values = np.concatenate([column, weighted], axis=1)
         lower, higher = self._sums(values, _BEND, [[1, values.shape[1]], [1, 1]])[:, 0]
-        degree = lower[:, :1] + higher[:, :1]
-        product = rows.T @ (column * (degree * rows - 2 * lower[:, 1:]))
+        rows *= lower[:, :1] + higher[:, :1]
+        rows -= 2 * lower[:, 1:]
+        product = weighted.T @ rows
         return (product + product.T) / 2
 
     def _sums(self, values: Floats, coefs: Floats, sizes: list[list[int]]) -> Floats:

@@ -132,7 +132,7 @@ class AtScores:
     @cached_property
     def _logistic(self) -> LogisticPairs:
         """Sums of the logistic charge, the only smooth one that ``PairProblem`` takes."""
-        return LogisticPairs(self.pairs, self.order, self.scores)
+        return LogisticPairs(self.pairs, self.order, self.rank, self.scores, self.weights)
 
     def gram(self, low: float, high: float, X: Any) -> Floats:
         """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows.
