@@ -37,7 +37,7 @@ def decaying_sums(
     counted: Ints,
     out: Floats,
 ) -> None:
-    """out[b, f, i, c] += the sum over the partners j of i of values[j, c] * sum_k coefs[d, b, f, k] x^(skipped + 1 + k).
+    """out[b, f, i, c] += sum of values[j, c] * sum_k coefs[d, b, f, k] x^(skipped + 1 + k) over the partners j of i.
 
     The partners have lower rank (b = 0) or higher rank (b = 1), and scores that come before that of i on the way up
     (d = 0) or down (d = 1); partners of equal score count where d and b are equal. sizes[b] are the numbers of f and

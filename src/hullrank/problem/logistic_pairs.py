@@ -40,8 +40,9 @@ def alternating_weights(n: int) -> Floats:
 
 
 _C, _TAIL = alternating_weights(TERMS), alternating_weights(TERMS) / np.arange(1.0, TERMS + 1)
-# Coefficients by direction (up, down), side (lower partners, higher ones) and sum (phi' and phi; phi''). A pair whose
-# partner comes first on the way from that side is not violated. One sum of phi over lower partners counts all pairs.
+# Coefficients by direction (up, down), side (lower partners, higher ones) and sum (phi' and phi; phi''). A lower partner
+# that comes before a sample on the way up makes no violated pair, a higher one does: phi' is x / (1 + x), or 1 less that.
+# The sum of phi is asked of the lower partners only, which counts every pair once.
 _RISE_AND_VALUE = np.array([[[_C, _TAIL], [-_C, _TAIL]], [[-_C, _TAIL], [_C, _TAIL]]])
 _BEND = np.tile(alternating_weights(FEW_TERMS) * np.arange(1.0, FEW_TERMS + 1), (2, 2, 1, 1))
 
@@ -88,8 +89,9 @@ class LogisticPairs:
         from hullrank.problem._decay_loops import decaying_sums
 
         pairs, n_values, n_terms = self.pairs, values.shape[1], coefs.shape[3]
-        step = max(1, min(_ROOM // (pairs.most_ranks * n_values), n_terms))
-        room = np.empty(step + -step % 4), np.empty((pairs.most_ranks, n_values, step)), np.empty(pairs.most_ranks, dtype=np.int64)
+        most = pairs.most_ranks
+        step = max(1, min(_ROOM // (most * n_values), n_terms))
+        room = np.empty(step + -step % 4), np.empty((most, n_values, step)), np.empty(most, dtype=np.int64)
         sorted_pairs = self.scores, self.rank, pairs.starts, pairs.n_ranks, values, *self._growth
         asked, out = np.array(sizes), np.zeros((2, coefs.shape[2], *values.shape))
         for k in range(0, n_terms, step):
