@@ -40,9 +40,9 @@ def alternating_weights(n: int) -> Floats:
 
 
 _C, _TAIL = alternating_weights(TERMS), alternating_weights(TERMS) / np.arange(1.0, TERMS + 1)
-# Coefficients by direction (up, down), side (lower partners, higher ones) and sum (phi' and phi; phi''). On the way up, a
-# lower partner that comes before a sample makes no violated pair, and phi' is x / (1 + x); a higher one does, and phi' is
-# 1 less that. The sum of phi is asked of the lower partners only, which counts every pair once.
+# Coefficients by direction (up, down), side (lower partners, higher ones) and sum (phi' and phi; phi''). On the way up,
+# a lower partner that comes before a sample makes no violated pair, and phi' is x / (1 + x); a higher one does, and
+# phi' is 1 less that. The sum of phi is asked of the lower partners only, which counts every pair once.
 _RISE_AND_VALUE = np.array([[[_C, _TAIL], [-_C, _TAIL]], [[-_C, _TAIL], [_C, _TAIL]]])
 _BEND = np.tile(alternating_weights(FEW_TERMS) * np.arange(1.0, FEW_TERMS + 1), (2, 2, 1, 1))
 
