@@ -290,7 +290,7 @@ class PairSearch:
         for _ in range(30):
             self.point = self.at(before.w + length * direction, before.width)
             end = float(self.point.gradient @ direction)
-            if end <= -0.5 * slope:
+            if end <= -0.5 * slope or end == slope:  # equal where the step is lost in rounding
                 break
             length *= min(max(slope / (slope - end), 0.1), 0.9)
         self.steps += 1
