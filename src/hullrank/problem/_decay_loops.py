@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank._jit import njit
+from hullrank._jit import UNCOUNTED, njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -20,10 +20,8 @@ Ranks = NDArray[np.int32]
 STRETCH = 25.0
 
 
-@njit(error_model="numpy", no_cfunc_wrapper=True, fastmath={"reassoc", "contract"})
+@njit(**UNCOUNTED, no_cfunc_wrapper=True, fastmath={"reassoc", "contract"})
 def decaying_sums(
-    way: int,
-    side: int,
     scores: Floats,
     rank: Ranks,
     starts: Ints,
@@ -32,20 +30,24 @@ def decaying_sums(
     grow: Floats,
     stretch: Ints,
     coefs: Floats,
+    sizes: Ints,
     skipped: int,
     powers: Floats,
     counters: Floats,
     counted: Ints,
     out: Floats,
 ) -> None:
-    """out[f, i, c] += the sum over the partners j of i of values[j, c] * sum_k coefs[f, k] x^(skipped + 1 + k).
+    """out[b, f, i, c] += sum of values[j, c] * sum_k coefs[d, b, f, k] x^(skipped + 1 + k) over the partners j of i.
 
-    The partners have lower rank (``side`` = 1) or higher rank (-1), and scores that come before that of i on the way
-    up (``way`` = 1) or down (-1); partners of equal score count where way and side are equal. ``powers``, ``counters``
-    and ``counted`` are room for the numbers of a power, and of all powers, columns and ranks of a query.
+    The partners have lower rank (b = 0) or higher rank (b = 1), and scores that come before that of i on the way up
+    (d = 0) or down (d = 1); partners of equal score count where d and b are equal. sizes[b] are the numbers of f and
+    of c that are asked for. ``powers``, ``counters`` and ``counted`` are room for the numbers of a power, and of all
+    powers, columns and ranks of a query.
     """
-    n_values, n_powers = values.shape[1], coefs.shape[1]
-    for query in range(starts.shape[0] - 1):
+    n_powers = coefs.shape[3]
+    for z in range(4 * (starts.shape[0] - 1)):
+        query, d, b = z // 4, z // 2 % 2, z % 2
+        way, n_sums, n_values = 1 - 2 * d, sizes[b, 0], sizes[b, 1]
         size = starts[query + 1] - starts[query]
         first = starts[query] if way > 0 else starts[query + 1] - 1
         last = n_ranks[query] - 1
@@ -59,46 +61,52 @@ def decaying_sums(
             i = first + way * p
             while q < size:
                 j = first + way * q
-                if not (way * scores[j] < way * scores[i] or (way == side and scores[j] == scores[i])):
+                if not (way * scores[j] < way * scores[i] or (d == b and scores[j] == scores[i])):
                     break
-                _raise(grow[j], skipped, powers)
-                c = (np.int64(rank[j]) if side > 0 else last - rank[j]) + 1
+                _raise(grow[d, j], skipped, powers)
+                c = (last - rank[j] if b else np.int64(rank[j])) + 1
                 while c <= last:
-                    if counted[c] < stretch[j]:
-                        _decay(counters, counted, c, stretch[j], skipped)
+                    if counted[c] < stretch[d, j]:
+                        _decay(counters, counted, c, stretch[d, j], skipped)
                     for v in range(n_values):
                         for k in range(n_powers):
                             counters[c, v, k] += values[j, v] * powers[k]
                     c += c & -c
                 q += 1
-            _raise(1.0 / grow[i], skipped, powers)
-            c = np.int64(rank[i]) if side > 0 else last - rank[i]
+            _raise(1.0 / grow[d, i], skipped, powers)
+            c = last - rank[i] if b else np.int64(rank[i])
             while c > 0:
-                if counted[c] < stretch[i]:
-                    _decay(counters, counted, c, stretch[i], skipped)
-                for f in range(coefs.shape[0]):
+                if counted[c] < stretch[d, i]:
+                    _decay(counters, counted, c, stretch[d, i], skipped)
+                for f in range(n_sums):
                     for v in range(n_values):
                         total = 0.0
                         for k in range(n_powers):
-                            total += coefs[f, k] * powers[k] * counters[c, v, k]
-                        out[f, i, v] += total
+                            total += coefs[d, b, f, k] * powers[k] * counters[c, v, k]
+                        out[b, f, i, v] += total
                 c &= c - 1
 
 
-@njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _raise(x: float, skipped: int, powers: Floats) -> None:
-    """powers[k] = x^(skipped + 1 + k), in four chains of products that the processor computes side by side."""
+    """powers[k] = x^(skipped + 1 + k), in four chains of products that the processor computes side by side; the number
+    of powers is a multiple of 4."""
     square = x * x
     fourth = square * square
-    power = x**skipped * x
-    for k in range(min(4, powers.shape[0])):
-        powers[k] = power
-        power *= x
-    for k in range(4, powers.shape[0]):
-        powers[k] = powers[k - 4] * fourth
+    first = x if skipped == 0 else x**skipped * x
+    second, third, last = first * x, first * square, first * x * square
+    for k in range(0, powers.shape[0], 4):
+        powers[k] = first
+        powers[k + 1] = second
+        powers[k + 2] = third
+        powers[k + 3] = last
+        first *= fourth
+        second *= fourth
+        third *= fourth
+        last *= fourth
 
 
-@njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _decay(counters: Floats, counted: Ints, c: np.integer, stretch: int, skipped: int) -> None:
     """Counter c as seen from a later stretch."""
     factor = math.exp(STRETCH * (counted[c] - stretch))

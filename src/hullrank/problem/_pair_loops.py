@@ -12,14 +12,14 @@ that an insertion, and the sum over all ranks below some rank, take at most log2
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank._jit import njit
+from hullrank._jit import UNCOUNTED, njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Ranks = NDArray[np.int32]
 
 
-@njit(error_model="numpy", no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def sort_scores(
     words: Ints, other: Ints, counts: Ints, query: Ints, place: Ints, scores: Floats, order: Ints, found: Floats
 ) -> bool:
@@ -69,7 +69,7 @@ def sort_scores(
     return True
 
 
-@njit(error_model="numpy", no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def partner_sums(
     way: int,
     scores: Floats,
@@ -121,7 +121,7 @@ def partner_sums(
             out[1, i] = y
 
 
-@njit(error_model="numpy", no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def grade_tables(rank: Ranks, weights: Floats, v: Floats, above: Floats, below: Floats) -> None:
     """Running sums of one query of at most 8 ranks: above[p, r] sums the weights of the first p samples whose rank is
     above r, below[p, r] those of the others whose rank is below r; in [p, r + 8] the same of weights times ``v``."""
@@ -145,7 +145,7 @@ def grade_tables(rank: Ranks, weights: Floats, v: Floats, above: Floats, below: 
             below[p, z + 8] = below[p + 1, z + 8] + (y if rank[p] < z else 0.0)
 
 
-@njit(error_model="numpy", no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def graded_sums(
     scores: Floats, margin: float, rank: Ranks, above: Floats, below: Floats, place: Ints, higher: Floats, lower: Floats
 ) -> None:
@@ -175,7 +175,31 @@ def graded_sums(
         lower[1, p] = below[place[1, p], r + 8]
 
 
-@njit(error_model="numpy", no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cfunc_wrapper=True, fastmath={"reassoc", "contract"})
+def sum_slacks(margin: float, weights: Floats, v: Floats, higher: Floats, lower: Floats, totals: Floats) -> None:
+    """From the sums of ``partner_sums`` over scores v to sums over the violated pairs, omega their weights.
+
+    totals: of omega, of omega z and of v_i h_i; lower[0, i]: the weight of all partners of i; lower[1, i]:
+    h_i = sum_{higher j} omega z - sum_{lower j} omega z, with z = margin - d.
+    """
+    weight = 0.0
+    total = 0.0
+    product = 0.0
+    for i in range(weights.shape[0]):
+        a = weights[i]
+        below = a * (lower[1, i] + lower[0, i] * (margin - v[i]))
+        h = a * (higher[0, i] * (margin + v[i]) - higher[1, i]) - below
+        weight += a * lower[0, i]
+        total += below
+        product += v[i] * h
+        lower[0, i] += higher[0, i]
+        lower[1, i] = h
+    totals[0] = weight
+    totals[1] = total
+    totals[2] = product
+
+
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def violated_squares(
     scores: Floats, margin: float, rank: Ranks, starts: Ints, n_ranks: Ints, weights: Floats, counters: Floats
 ) -> float:
@@ -211,7 +235,7 @@ def violated_squares(
     return found
 
 
-@njit(error_model="numpy", no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def curve_rows(
     scores: Floats,
     upper: Floats,
@@ -260,7 +284,7 @@ def curve_rows(
                 c &= c - 1
 
 
-@njit(error_model="numpy", no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def visit_pairs(
     first: Ints, end: Ints, scores: Floats, margin: float, weights: Floats, v: Floats, higher: Floats, lower: Floats
 ) -> None:
@@ -284,7 +308,7 @@ def visit_pairs(
         lower[1, i] = y
 
 
-@njit(error_model="numpy", no_cfunc_wrapper=True)
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def visit_rows(
     first: Ints,
     end: Ints,

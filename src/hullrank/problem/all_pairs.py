@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hullrank.problem.pairs_at_scores import AtScores
 
 NARROW, SHORT = 40, 8000  # columns and rows up to which a matrix of products costs little beside a fit
+FEW_MEMBERS = 1 << 15  # entries of a dense matrix of group members that take less time than a sparse one
 FEW_PARTNERS = 24  # pairs per row up to which pairs are visited one by one in compiled loops
 
 
@@ -205,8 +206,11 @@ class AllPairs:
 
 
 def _members(group: Ints, weights: Floats) -> Any:
-    """The matrix that adds up rows by their group, each by its weight."""
-    return sp.csc_array((weights, group, np.arange(len(group) + 1)), shape=(int(group.max()) + 1, len(group)))
+    """The matrix that adds up rows by their group, each by its weight; a small one is dense, which is made sooner."""
+    n_groups = int(group.max()) + 1
+    if n_groups * len(group) <= FEW_MEMBERS:
+        return np.where(group == np.arange(n_groups)[:, None], weights, 0.0)
+    return sp.csc_array((weights, group, np.arange(len(group) + 1)), shape=(n_groups, len(group)))
 
 
 def _group_square(X: Any, mean: Floats, weights: Floats, group: Ints) -> float:
@@ -267,4 +271,6 @@ def comparable(
         return rows, None
     totals = pairs_per_query(pairs.rank, pairs.query, pairs.n_ranks, pairs.weights)
     scale = np.sqrt(totals[pairs.query] * len(totals) if equal_queries else totals.sum())
-    return rows, AllPairs(pairs.rank, pairs.query, pairs.weights / scale)
+    found = AllPairs(pairs.rank, pairs.query, pairs.weights / scale)
+    vars(found)["n_ranks"] = pairs.n_ranks
+    return rows, found

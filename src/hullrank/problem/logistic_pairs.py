@@ -11,6 +11,7 @@ Powers of x are products of a factor of either sample, so that one pass over the
 direction, gives the sums over all partners (``_decay_loops``).
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,27 +39,25 @@ def alternating_weights(n: int) -> Floats:
     return found
 
 
-_C, _POWERS = alternating_weights(TERMS), np.arange(1.0, TERMS + 1)
-_RISE = _C[None]
-_RISE_AND_VALUE = np.stack([_C, _C / _POWERS])
-_FALL_AND_VALUE = np.stack([-_C, _C / _POWERS])
-_BEND = (alternating_weights(FEW_TERMS) * _POWERS[:FEW_TERMS])[None]
+_C, _TAIL = alternating_weights(TERMS), alternating_weights(TERMS) / np.arange(1.0, TERMS + 1)
+# Coefficients by direction (up, down), side (lower partners, higher ones) and sum (phi' and phi; phi''). On the way up,
+# a lower partner that comes before a sample makes no violated pair, and phi' is x / (1 + x); a higher one does, and
+# phi' is 1 less that. The sum of phi is asked of the lower partners only, which counts every pair once.
+_RISE_AND_VALUE = np.array([[[_C, _TAIL], [-_C, _TAIL]], [[-_C, _TAIL], [_C, _TAIL]]])
+_BEND = np.tile(alternating_weights(FEW_TERMS) * np.arange(1.0, FEW_TERMS + 1), (2, 2, 1, 1))
 
 
 class LogisticPairs:
-    """All pairs in arrays sorted by query and score; ``order`` has the rows' numbers."""
+    """All pairs in arrays sorted by query and score: the rows' numbers, ranks, scores and weights."""
 
-    def __init__(self, pairs: AllPairs, order: Ints, scores: Floats) -> None:
-        self.pairs, self.order, self.scores = pairs, order, scores
-        self.rank, self.weights = pairs.small_rank[order], pairs.weights[order]
-        self.growth: dict[int, tuple[Floats, Ints]] = {}  # by direction (1: ascending scores, -1: descending)
+    def __init__(self, pairs: AllPairs, order: Ints, rank: NDArray[np.int32], scores: Floats, weights: Floats) -> None:
+        self.pairs, self.order, self.rank, self.scores, self.weights = pairs, order, rank, scores, weights
 
     def smooth(self, centred: Floats, lower: Floats, higher: Floats) -> Smooth:
         """All pairs charged; ``lower`` and ``higher`` are the sums of weights, and of weights times ``centred`` scores,
         over the partners on the wrong side of a sample."""
-        column = self.weights[:, None]
-        rise, tail = self._sums(1, column, _RISE_AND_VALUE, _FALL_AND_VALUE)[:, :, 0]
-        fall = self._sums(-1, column, -_RISE, _RISE)[0, :, 0]
+        found = self._sums(self.weights[:, None], _RISE_AND_VALUE, [[2, 1], [1, 1]])
+        (rise, tail), fall = found[0, :, :, 0], found[1, 0, :, 0]
         value = float(self.weights @ (lower[1] - lower[0] * centred + tail))
         falling, rising = higher[0] + fall, lower[0] + rise
         noise = 4 * TERMS * EPSILON * float(self.weights @ (falling + rising))
@@ -67,7 +66,8 @@ class LogisticPairs:
     def laplacian(self, v: Floats) -> Floats:
         """L v, see ``PairsAt.smooth_laplacian``."""
         v = v[self.order]
-        sums = self._curvatures(np.stack([self.weights, self.weights * v], axis=1), 1, -1)
+        values = np.stack([self.weights, self.weights * v], axis=1)
+        sums = np.add.reduce(self._sums(values, _BEND, [[1, 2], [1, 2]]))[0]
         return self._unsorted(self.weights * (v * sums[:, 0] - sums[:, 1]))
 
     def gram(self, X: Any) -> Floats:
@@ -75,41 +75,41 @@ class LogisticPairs:
         rows = X[self.order].toarray() if sp.issparse(X) else X[self.order]
         rows -= np.ones(len(rows)) @ rows / len(rows)
         column = self.weights[:, None]
-        lower = self._curvatures(np.hstack([column, column * rows]), 1)
-        degree = lower[:, :1] + self._curvatures(column, -1)
-        product = rows.T @ (column * (degree * rows - 2 * lower[:, 1:]))
+        weighted = column * rows
+        values = np.concatenate([column, weighted], axis=1)
+        lower, higher = self._sums(values, _BEND, [[1, values.shape[1]], [1, 1]])[:, 0]
+        rows *= lower[:, :1] + higher[:, :1]
+        rows -= 2 * lower[:, 1:]
+        product = weighted.T @ rows
         return (product + product.T) / 2
 
-    def _curvatures(self, values: Floats, *sides: int) -> Floats:
-        """The sums over the partners of each sample, on some sides, of value times phi''."""
-        return np.add.reduce([self._sums(side, values, _BEND, _BEND)[0] for side in sides])
-
-    def _sums(self, side: int, values: Floats, up: Floats, down: Floats) -> Floats:
-        """By row of the coefficients (on the way up, and on the way down), sample and column of values: see
+    def _sums(self, values: Floats, coefs: Floats, sizes: list[list[int]]) -> Floats:
+        """By side, row of the coefficients, sample and column of values; as many as ``sizes`` say: see
         ``decaying_sums``."""
         from hullrank.problem._decay_loops import decaying_sums
 
-        most, n_values, n_terms = self.pairs.most_ranks, values.shape[1], up.shape[1]
+        pairs, n_values, n_terms = self.pairs, values.shape[1], coefs.shape[3]
+        most = pairs.most_ranks
         step = max(1, min(_ROOM // (most * n_values), n_terms))
-        room = np.empty(step), np.empty((most, n_values, step)), np.empty(most, dtype=np.int64)
-        out = np.zeros((len(up), *values.shape))
-        for way, coefs in ((1, up), (-1, down)):
-            sorted_pairs = self.scores, self.rank, self.pairs.starts, self.pairs.n_ranks, values, *self._growth(way)
-            for k in range(0, n_terms, step):
-                decaying_sums(way, side, *sorted_pairs, np.ascontiguousarray(coefs[:, k : k + step]), k, *room, out)
+        room = np.empty(step + -step % 4), np.empty((most, n_values, step)), np.empty(most, dtype=np.int64)
+        sorted_pairs = self.scores, self.rank, pairs.starts, pairs.n_ranks, values, *self._growth
+        asked, out = np.array(sizes), np.zeros((2, coefs.shape[2], *values.shape))
+        for k in range(0, n_terms, step):
+            some = np.ascontiguousarray(coefs[..., k : k + step])
+            decaying_sums(*sorted_pairs, some, asked, k, *room, out)
         return out
 
-    def _growth(self, way: int) -> tuple[Floats, Ints]:
-        """For every sample exp of its distance from where a way begins, less whole stretches, and their number."""
-        if way not in self.growth:
-            from hullrank.problem._decay_loops import STRETCH
+    @cached_property
+    def _growth(self) -> tuple[Floats, Ints]:
+        """By direction (up, down) and sample, exp of its distance from where the way begins, less whole stretches, and
+        their number."""
+        from hullrank.problem._decay_loops import STRETCH
 
-            starts = self.pairs.starts
-            ends = self.scores[starts[:-1] if way > 0 else starts[1:] - 1]
-            distance = way * (self.scores - np.repeat(ends, self.pairs.sizes))
-            stretch = np.floor(distance / STRETCH)
-            self.growth[way] = np.exp(distance - STRETCH * stretch), stretch.astype(np.int64)
-        return self.growth[way]
+        starts = self.pairs.starts
+        ends = np.repeat(self.scores[np.stack([starts[:-1], starts[1:] - 1])], self.pairs.sizes, axis=1)
+        distance = np.abs(self.scores - ends)
+        stretch = np.floor(distance / STRETCH)
+        return np.exp(distance - STRETCH * stretch), stretch.astype(np.int64)
 
     def _unsorted(self, values: Floats) -> Floats:
         out = np.empty_like(values)

@@ -14,6 +14,7 @@ from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
 
 FEW_RANKS = 8  # of which ``_pair_loops.grade_tables`` has running sums
 Arranged = tuple[Ints, NDArray[np.int32], Floats, Floats]  # rows' numbers, and in that order ranks, scores, weights
+FEW_ROWS = 1000  # up to here NumPy sorts scores faster than a compiled loop
 MANY_ROWS = 100_000  # beyond, sums by sample are dropped where other ones are asked for: they are most of the memory
 
 
@@ -77,16 +78,13 @@ class AtScores:
         The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
         """
         if margin not in self.sums:
-            higher, lower = self._partner_sums(margin, self.centred)
-            weight = float(self.weights @ lower[0])
-            lower[1] += lower[0] * (margin - self.centred)
-            lower[1] *= self.weights
-            total = float(lower[1].sum())
-            higher[1] -= higher[0] * (margin + self.centred)
-            higher[1] *= self.weights
-            lower += higher  # in place, as these are most of the memory of a fit
-            self.partners[margin], coef = lower[0], np.negative(lower[1], out=lower[1])
-            square = margin * total + float(self.centred @ coef)
+            from hullrank.problem._pair_loops import sum_slacks
+
+            (higher, lower), totals = self._partner_sums(margin, self.centred), np.empty(3)
+            sum_slacks(margin, self.weights, self.centred, higher, lower, totals)
+            weight, total, product = totals.tolist()
+            self.partners[margin], coef = lower
+            square = margin * total + product
             if square < 1e-6 * self.reach**2 * weight:
                 square = self._sum_of_squares(margin)
             self.sums[margin] = _Moments(weight, total, square), coef
@@ -134,7 +132,7 @@ class AtScores:
     @cached_property
     def _logistic(self) -> LogisticPairs:
         """Sums of the logistic charge, the only smooth one that ``PairProblem`` takes."""
-        return LogisticPairs(self.pairs, self.order, self.scores)
+        return LogisticPairs(self.pairs, self.order, self.rank, self.scores, self.weights)
 
     def gram(self, low: float, high: float, X: Any) -> Floats:
         """X'LX is the symmetric part of X'(D X - 2 A G), G_i the weighted sum of the lower partners' rows.
@@ -278,13 +276,13 @@ def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tup
 
 def by_score(scores: Floats, pairs: AllPairs) -> Arranged:
     """The rows by query, then by ascending score: their numbers, and in that order ranks, scores and weights."""
-    from hullrank.problem._pair_loops import sort_scores
-
     low, high = float(scores.min()), float(scores.max())
     m, steps = len(scores), 2.0**33 - 1
     order, found = np.empty(m, dtype=np.int64), np.empty(m)
     is_sorted = False
-    if 1e-290 < high - low < np.inf:
+    if m > FEW_ROWS and 1e-290 < high - low < np.inf:
+        from hullrank.problem._pair_loops import sort_scores
+
         words = ((scores - low) * (steps / (high - low))).astype(np.int64)
         words <<= 31
         words += np.arange(m)

@@ -290,7 +290,7 @@ class PairSearch:
         for _ in range(30):
             self.point = self.at(before.w + length * direction, before.width)
             end = float(self.point.gradient @ direction)
-            if end <= -0.5 * slope:
+            if end <= -0.5 * slope or end == slope:  # equal where the step is lost in rounding
                 break
             length *= min(max(slope / (slope - end), 0.1), 0.9)
         self.steps += 1
@@ -380,11 +380,11 @@ def _too_many_columns(n: int, m: int) -> bool:
 
 def regular_cholesky(H: Floats) -> Floats:
     """A factor of H, or, where rounding leaves it indefinite, of H with a slightly larger diagonal."""
-    ridge, diagonal = 0.0, H.diagonal().copy()
-    while True:
-        factor, failed = lapack.dpotrf(H + ridge * np.diag(diagonal))
-        if not failed:
-            return np.asarray(factor)
-        ridge = max(100 * ridge, 1e-14)
+    factor, failed = lapack.dpotrf(H)
+    ridge, diagonal = 1e-14, H.diagonal()
+    while failed:
         if ridge > 1.0:
             return np.diag(np.sqrt(np.maximum(diagonal, 1.0)))
+        factor, failed = lapack.dpotrf(H + ridge * np.diag(diagonal))
+        ridge *= 100
+    return np.asarray(factor)
