@@ -49,9 +49,12 @@ def test_multipliers_that_miss_the_flow_prove_less_where_rows_are_not_centred():
     assert not verdict.failures, f"{verdict.case}: {verdict.failures}"
 
 
-@pytest.mark.parametrize("seed", [3000577, 4100080, 4100119, 4101920, 7730190])
+@pytest.mark.parametrize("seed", [3000577, 4100080, 4100119, 4101920, 7730190, 71245])
 def test_sums_over_pairs_keep_their_digits_whatever_the_weights(seed, monkeypatch):
-    """Weights over twelve orders beside tiny violations, and sparse rows far from 0, once gave objectives 1e-8 off."""
+    """Weights over twelve orders beside tiny violations, and sparse rows far from 0, once gave objectives 1e-8 off.
+
+    A step of the last one is lost in rounding, so that its slope is the same at both ends.
+    """
     monkeypatch.setattr(pairs, "LISTED_PAIRS", -1)
     verdict = judge(random_case(seed, "SwappedPairsRanker"))
     assert not verdict.failures, f"{verdict.case}: {verdict.failures}"
