@@ -2,7 +2,7 @@
 
     python benchmarks/bench_selection.py [--quick] [--linear] [--precomputed]
 
-Times are CPU seconds of this process, the least of three turns for kernels; "apart" is the largest difference of a mean
+Times are CPU seconds of this process, the least of three turns; "apart" is the largest difference of a mean
 score, "rated" the share of fits that were made before the others could not win any more, and "same" whether both choose
 the same point. Kernel grids have 5 values of C and 4 of gamma; linear paths have 20 values of C on 20,000 rows. Between
 them, fits with a precomputed kernel against the same with rbf; `--precomputed` is these alone.
@@ -100,7 +100,7 @@ def main():
         kernels(quick)
     for name in NAMES:
         getattr(hullrank, f"{name}CV")([1.0, 2.0]).fit(*curved_data(4000))  # compile before the clock starts
-        compare(name, *curved_data(5000 if quick else 20_000), {"C": np.geomspace(1e-3, 1e3, 20).tolist()})
+        compare(name, *curved_data(5000 if quick else 20_000), {"C": np.geomspace(1e-3, 1e3, 20).tolist()}, turns=3)
 
 
 def kernels(quick):
