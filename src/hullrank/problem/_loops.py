@@ -25,22 +25,28 @@ def move_multipliers(
     for b in range(len(table)):
         start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
         row, partner_row, first = table[b, 4], table[b, 5], table[b, 6]
-        share = 0.5 if h >= 0 else 1.0
-        for i in range(length):
-            c = cost[first + i]
-            x = a[row + i]
-            y = a[partner_row + i] if h >= 0 else 0.0
-            room = share * max(0.0, largest - x - y)
-            x += tau[g] * min(x, room)
-            if h >= 0:
+        total, roomy = per_group[0, g], per_group[1, g]  # sums in registers, as a sum in memory waits for itself
+        if h < 0:
+            for i in range(length):
+                c, x = cost[first + i], a[row + i]
+                x += tau[g] * min(x, max(0.0, largest - x))
+                a[row + i] = x
+                total += c * x
+                roomy += c * min(x, max(0.0, largest - x))
+                coef[start + i] += sign[g] * c * x
+        else:
+            partners, partners_room = per_group[0, h], per_group[1, h]
+            for i in range(length):
+                c, x, y = cost[first + i], a[row + i], a[partner_row + i]
+                room = 0.5 * max(0.0, largest - x - y)
+                x += tau[g] * min(x, room)
                 y += tau[h] * min(y, room)
-            room = share * max(0.0, largest - x - y)
-            a[row + i] = x
-            per_group[0, g] += c * x
-            per_group[1, g] += c * min(x, room)
-            coef[start + i] += sign[g] * c * x
-            if h >= 0:
-                a[partner_row + i] = y
-                per_group[0, h] += c * y
-                per_group[1, h] += c * min(y, room)
-                coef[start + i] += sign[h] * c * y
+                room = 0.5 * max(0.0, largest - x - y)
+                a[row + i], a[partner_row + i] = x, y
+                total += c * x
+                roomy += c * min(x, room)
+                partners += c * y
+                partners_room += c * min(y, room)
+                coef[start + i] += c * (sign[g] * x + sign[h] * y)
+            per_group[0, h], per_group[1, h] = partners, partners_room
+        per_group[0, g], per_group[1, g] = total, roomy
