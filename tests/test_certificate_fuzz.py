@@ -21,8 +21,9 @@ def test_a_newton_step_that_overflows_is_none():
     assert not verdict.failures, f"{verdict.case}: {verdict.failures}"
 
 
-def test_sparse_rows_far_from_0_are_not_called_inseparable():
-    verdict = judge(random_case(9706755))
+@pytest.mark.parametrize("seed", [9706755, 9801367])
+def test_rows_far_from_0_or_of_other_units_are_not_called_inseparable(seed):
+    verdict = judge(random_case(seed))
     assert not verdict.failures, f"{verdict.case}: {verdict.failures}"
 
 

@@ -102,15 +102,19 @@ def _checked_separable(
 ) -> tuple[Iterate, CertifiedPoint]:
     """A hinge at a huge cost proves that any separator of a hard margin would have an absurd norm.
 
-    What is absurd is measured by the spread of the rows about their mean, which sparse rows still have in them.
+    The norm is that of weights of standardised columns, so that neither their units nor, for sparse rows, their means
+    make a difference.
     """
     problem = replace(scaled.problem, charge=Charge.HINGE, cost=_INSEPARABLE_COST)
     soft = replace(scaled, problem=problem, layout=replace(scaled.layout, cost=scaled.layout.cost * _INSEPARABLE_COST))
     found, graded = _solve_by_interior_point(soft, 1e-6, 200)
-    norm = float(np.linalg.norm(scaled.rows.adjoint(graded.coef)))
-    mean = scaled.rows.adjoint(scaled.prices / scaled.prices.sum())
-    absurd = 1e6 / max(1.0 - float(mean @ mean), EPSILON)  # as mean |x|^2 is 1
-    if graded.dual <= absurd * max(norm, 1.0) or graded.relative_gap > 1e-3:
+    rows, even = scaled.rows, scaled.prices / scaled.prices.sum()
+    squares = rows.gram_operator(even).diagonal()
+    deviation = np.sqrt(np.maximum(squares - rows.adjoint(even) ** 2, EPSILON * squares) + 1e-300)
+    if scaled.mean is not None:  # columns that are constant but for rounding cannot separate anything
+        deviation[scaled.factor * deviation <= 8 * EPSILON * np.abs(scaled.mean)] = np.inf
+    norm = float(np.linalg.norm(rows.adjoint(graded.coef) / deviation))
+    if graded.dual <= 1e6 * max(norm, 1.0) or graded.relative_gap > 1e-3:
         return point, certified
     found = replace(found, status=Status.NOT_SEPARABLE)
     return found, replace(certified, scale=1.0, thresholds=found.theta)
