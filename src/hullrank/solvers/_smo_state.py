@@ -157,7 +157,8 @@ class SmoState:
 
     def group_sums(self) -> Floats:
         """The sum of alpha of every group."""
-        return np.add.reduceat(self.row_sign * self.v, self.layout.group_starts[:-1])
+        sums = np.bincount(self.layout.row_group, self.row_sign * self.v, self.problem.n_groups)
+        return sums.astype(np.float64, copy=False)
 
     def shares(self) -> Floats:
         """Multipliers divided by the cost of their row."""
