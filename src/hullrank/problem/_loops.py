@@ -25,17 +25,17 @@ def move_multipliers(
     for b in range(len(table)):
         start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
         row, partner_row, first = table[b, 4], table[b, 5], table[b, 6]
-        total, roomy = per_group[0, g], per_group[1, g]  # sums in registers, as a sum in memory waits for itself
+        alphas, rooms = per_group[0, g], per_group[1, g]  # sums in registers, as a sum in memory waits for itself
         if h < 0:
             for i in range(length):
                 c, x = cost[first + i], a[row + i]
                 x += tau[g] * min(x, max(0.0, largest - x))
                 a[row + i] = x
-                total += c * x
-                roomy += c * min(x, max(0.0, largest - x))
+                alphas += c * x
+                rooms += c * min(x, max(0.0, largest - x))
                 coef[start + i] += sign[g] * c * x
         else:
-            partners, partners_room = per_group[0, h], per_group[1, h]
+            partner_alphas, partner_rooms = per_group[0, h], per_group[1, h]
             for i in range(length):
                 c, x, y = cost[first + i], a[row + i], a[partner_row + i]
                 room = 0.5 * max(0.0, largest - x - y)
@@ -43,10 +43,10 @@ def move_multipliers(
                 y += tau[h] * min(y, room)
                 room = 0.5 * max(0.0, largest - x - y)
                 a[row + i], a[partner_row + i] = x, y
-                total += c * x
-                roomy += c * min(x, room)
-                partners += c * y
-                partners_room += c * min(y, room)
+                alphas += c * x
+                rooms += c * min(x, room)
+                partner_alphas += c * y
+                partner_rooms += c * min(y, room)
                 coef[start + i] += c * (sign[g] * x + sign[h] * y)
-            per_group[0, h], per_group[1, h] = partners, partners_room
-        per_group[0, g], per_group[1, g] = total, roomy
+            per_group[0, h], per_group[1, h] = partner_alphas, partner_rooms
+        per_group[0, g], per_group[1, g] = alphas, rooms
