@@ -78,6 +78,7 @@ def test_bad_comparisons_are_named(run_here, files):
     said = told("a,b\np1,2\n")  # names that resemble numbers of rows
     assert "did you mean '1'?" in said
     assert "name their column by --id" in said
+    assert "column 'name' has it: add --id name" in told("a,b\nwine 1,wine 2\n")
     assert "compares a row with itself" in told("a,b\n1,2\n3,3\n")
     assert "two columns" in told("a\n1\n")
     assert "no weight" in told("a,b,w\n1,2,-3\n")

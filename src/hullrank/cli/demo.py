@@ -32,7 +32,7 @@ def run_demo(picture: Path, *, as_json: bool = False) -> None:
     if as_json:
         print_json({"models": rows, "picture": picture})
         return
-    title = f"Diabetes progression in five ordered grades ({train.sum()} patients to learn, {test.sum()} held out)"
+    title = f"Diabetes progression in five grades ({train.sum()} patients to learn, {test.sum()} held out)"
     to_stderr = str(picture) == STDOUT
     (err if to_stderr else out).print(
         table(title, ("model", "pair accuracy", "mean rank error", "relative gap", "seconds"), map(_cells, rows))

@@ -1,5 +1,6 @@
 """``hullrank fit --pairs``: learning from comparisons of rows, with or without grades."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -41,7 +42,7 @@ def run_fit_pairs(
         raise HullrankError("--groups are of grades, and comparisons have none; leave it out")
     columns = replace(columns, drop=(*columns.drop, key)) if key else columns
     data = load_data(path, columns, reading, need_target=columns.target is not None)
-    table = _comparisons(pairs, _places(data, path, key), path)
+    table = _comparisons(pairs, _places(data, path, key), path, data)
     settings, y, grades = _target(data, columns, wishes)
     forms = recognised(data, reading)
     pipeline = build(METHOD, settings, sparse=data.sparse, forms=forms)
@@ -88,7 +89,7 @@ def _places(data: Data, path: Path, key: str | None) -> dict[str, int]:
     return places
 
 
-def _comparisons(path: Path, places: dict[str, int], rows_path: Path) -> NDArray[np.float64]:
+def _comparisons(path: Path, places: dict[str, int], rows_path: Path, data: Data) -> NDArray[np.float64]:
     """(n, 3): numbers of the rows that win and lose, and weights."""
     table = read_table(path)
     if isinstance(table, SparseTable) or table.width not in (2, 3) or not table.height:
@@ -100,8 +101,8 @@ def _comparisons(path: Path, places: dict[str, int], rows_path: Path) -> NDArray
     for k, name in enumerate(table.columns[:2]):
         for line, cell in enumerate(table[name].cast(pl.String).to_list(), start=2):
             if cell not in places:
-                hint = f"; ids are {listed(places, 3)}, or name their column by --id{did_you_mean(cell, places)}"
-                raise TableError(f"line {line} of {path} names {cell!r}, which is no row of {rows_path}{hint}")
+                hint = _hint(cell, places, data)
+                raise TableError(f"line {line} of {path} names {cell!r}, which is no row of {rows_path}; {hint}")
             found[line - 2, k] = places[cell]
     if table.width == 3:
         weights = table[table.columns[2]].cast(pl.Float64, strict=False)
@@ -114,6 +115,14 @@ def _comparisons(path: Path, places: dict[str, int], rows_path: Path) -> NDArray
     if len(same):
         raise TableError(f"line {same[0] + 2} of {path} compares a row with itself")
     return found
+
+
+def _hint(cell: str | None, places: dict[str, int], data: Data) -> str:
+    """Where the id of a row may have been meant to be found: in another column, or among the ids there are."""
+    for column in [] if data.rows is None else data.rows.get_columns():
+        if cell is not None and cell in column.cast(pl.String).to_list():
+            return f"column {column.name!r} has it: add --id {shlex.quote(column.name)}"
+    return f"ids are {listed(places, 3)}, or name their column by --id{did_you_mean(cell, places)}"
 
 
 def _left_out(model: Any, Z: Any, y: Any, table: NDArray[np.float64], given: dict[str, Any]) -> dict[str, float] | None:
