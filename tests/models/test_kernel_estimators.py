@@ -126,7 +126,7 @@ def test_fitted_attributes_are_those_of_svc():
 
 
 def test_prediction_by_blocks(monkeypatch):
-    import hullrank.models._kernel as module
+    import hullrank.problem.kernel_space as module
 
     model = ConvexHullRanker(kernel="poly", gamma=0.1).fit(X, GRADES)
     whole = model.predict(X)

@@ -316,3 +316,22 @@ def test_what_proves_nothing_says_so():
     X, y, _ = samples()
     with pytest.raises(HullrankError, match="carries no certificate"):
         certify(PRank().fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("above", [1e-4, 10.0])
+def test_a_bound_far_above_the_objective_confirms_nothing(monkeypatch, above):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
+    model = FixedMarginClassifier().fit(X, y)
+    statement = type(model.state(X, y))
+    grade = statement.grade
+
+    def too_high(self, *given):
+        right = grade(self, *given)
+        return replace(right, dual=right.primal * (1 + above))
+
+    monkeypatch.setattr(statement, "grade", too_high)
+    found = certify(model, X, y)
+    assert not found.holds
+    assert "above the objective" in found.reason

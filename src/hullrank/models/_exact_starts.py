@@ -30,8 +30,8 @@ def directions(rows: Rows, epsilon: float, time_limit: float | None) -> Sequence
     deadline = time.perf_counter() + (np.inf if time_limit is None else _SHARE * time_limit)
     scale = column_scale(rows.X)
     Z = np.clip((rows.X - np.median(rows.X, axis=0)) / scale, -_FAR, _FAR)
-    basis = np.linalg.qr(Z.T)[0] if Z.shape[1] > len(Z) else None
-    reduced = replace(rows, X=Z if basis is None else Z @ basis)
+    basis, turned = np.linalg.qr(Z.T) if Z.shape[1] > len(Z) else (None, Z.T)
+    reduced = replace(rows, X=np.ascontiguousarray(turned.T))
     starts: list[Callable[[], Floats]] = [
         lambda: _regression(reduced),
         lambda: _svm(reduced),

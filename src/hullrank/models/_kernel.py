@@ -11,9 +11,10 @@ from hullrank.exceptions import HullrankError
 from hullrank.models._constraints import signs_of_features
 from hullrank.problem.gram import LARGE, Gram, check_gram
 from hullrank.problem.kernel_factor import basis_size, factor_kernel
-from hullrank.problem.kernel_space import KernelSpace
-from hullrank.problem.kernels import kernel_matrix, resolve_gamma
+from hullrank.problem.kernel_space import KernelSpace, expansion_scores
+from hullrank.problem.kernels import resolve_gamma
 from hullrank.problem.lengths import column_gammas, scale_columns
+from hullrank.problem.rows import linear_scores
 from hullrank.problem.signs import Signs
 
 Floats = NDArray[np.float64]
@@ -22,7 +23,6 @@ Ranks = tuple[NDArray[Any], NDArray[np.integer] | None]  # targets, and queries 
 _FEW = 30  # dimensions up to which the range of nu and C takes account of a kernel's space
 _OF_PRODUCTS = ("rbf", "poly", "sigmoid")  # kernels whose values are made of products of rows
 _STRICT = ("rbf", "laplacian")  # kernels that are strictly positive definite
-_BLOCK = 4_000_000  # kernel values held at a time while predicting (32 MB)
 
 
 class KernelMixin:
@@ -172,18 +172,10 @@ class KernelMixin:
         if self._held is not None and self._held[0] is X:
             every = np.zeros(self._held[1].shape[1])
             every[self.support_] = coef
-            return np.asarray(self._held[1] @ every)
+            return linear_scores(self._held[1], every)
         if self.kernel == "precomputed":
-            return np.asarray(X[:, self.support_] @ coef).ravel()
-        one, columns = (1.0, self.gamma_) if isinstance(self.gamma_, np.ndarray) else (self.gamma_, None)
-        vectors = scale_columns(self.support_vectors_, columns)
-        scores = np.zeros(X.shape[0])
-        step = max(1, _BLOCK // max(1, len(coef)))
-        for start in range(0, len(scores) if len(coef) else 0, step):
-            part = scale_columns(X[start : start + step], columns)
-            values = kernel_matrix(part, vectors, self.kernel, gamma=one, degree=self.degree, coef0=self.coef0)
-            scores[start : start + step] = values @ coef
-        return scores
+            return linear_scores(X[:, self.support_], coef)
+        return expansion_scores(X, self.support_vectors_, coef, self.kernel, self.gamma_, self.degree, self.coef0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

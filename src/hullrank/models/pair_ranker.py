@@ -147,7 +147,7 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
     def _is_contradictory(self, statement: PairStatement) -> bool:
         """Whether the mean difference of the pairs is 0: a convex charge then is least where all scores are equal."""
         _, coef = statement.pairs.at(np.zeros(statement.rows.n_rows)).hinge()
-        return float(np.linalg.norm(statement.rows.contrast(coef))) <= 1e-9 * statement.mean_square**0.5
+        return float(np.linalg.norm(statement.problem.contrast(coef))) <= 1e-9 * statement.mean_square**0.5
 
     def _all_inside(self, statement: PairStatement) -> bool:
         at = statement.pairs.at(statement.scores(self.candidate(statement)))

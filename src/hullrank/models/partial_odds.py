@@ -16,6 +16,7 @@ from hullrank.metrics.brant import proportional_odds_test
 from hullrank.models.base import fitting
 from hullrank.models.margins import FixedMarginClassifier
 from hullrank.problem.interval_statement import IntervalStatement
+from hullrank.problem.rows import linear_scores
 from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
@@ -215,9 +216,9 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows = check_rows(self, X)
-        rows = rows.toarray() if sp.issparse(rows) else rows
-        own: Floats = rows[:, self.features_] @ self.departures_.T - self.thresholds_
-        return (rows @ self.coef_)[:, None] + own
+        weights = np.repeat(self.coef_[:, None], len(self.thresholds_), axis=1)
+        weights[self.features_] += self.departures_.T
+        return linear_scores(rows, weights) - self.thresholds_
 
     def stated_scores(self, X: Any) -> Floats:
         """The scores w.x + v_j.x_S of the rows of the stated problem: all rows of X for one threshold after the other.

@@ -19,11 +19,29 @@ from hullrank.problem.column_moments import beyond_rounding, mean_square
 from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_factor import KernelFactor, factor_kernel, is_definite
+from hullrank.problem.kernels import Kernel, kernel_matrix
+from hullrank.problem.lengths import scale_columns
 
 Floats = NDArray[np.float64]
 _SOME = 300  # samples by which the spread of all is measured where its order of magnitude is enough
 _MANY = 2000  # samples by which the spread is measured where a parameter is derived from it
 MOST_PRODUCTS = 4e8  # kernel values up to which the remainder of an approximation is computed exactly
+_BLOCK = 4_000_000  # kernel values held at a time while predicting (32 MB)
+
+
+def expansion_scores(
+    X: Any, vectors: Any, coef: Floats, kernel: Kernel, gamma: float | Floats, degree: int, coef0: float
+) -> Floats:
+    """Values of sum_j coef_j k(vectors_j, .) at the rows of X, some at a time; gamma may be one for each column."""
+    one, columns = (1.0, gamma) if isinstance(gamma, np.ndarray) else (gamma, None)
+    vectors = scale_columns(vectors, columns)
+    scores = np.zeros(X.shape[0])
+    step = max(1, _BLOCK // max(1, len(coef)))
+    for start in range(0, len(scores) if len(coef) else 0, step):
+        part = scale_columns(X[start : start + step], columns)
+        values = kernel_matrix(part, vectors, kernel, gamma=one, degree=degree, coef0=coef0)
+        scores[start : start + step] = values @ coef
+    return scores
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class PairStatement:
         score."""
         s = self.scores(point)
         here = self.problem.charged(self.pairs.at(s), evidence.width if isinstance(evidence, Window) else 1.0)
-        return -self.problem.rows.contrast(self._dual(point, evidence, s, here, self.problem.exact_charge(here))[1])
+        return -self.problem.contrast(self._dual(point, evidence, s, here, self.problem.exact_charge(here))[1])
 
     def _rounding(self, point: Point, s: Floats, primal: float) -> float:
         """What the last digits of the scores may add to the charge: a pair at its kink begins to pay."""
@@ -199,7 +199,7 @@ class PairStatement:
             charged = problem.exact_charge(charge)
         if self.space is None or self.space.has_coordinates:
             w = point.coef if self.space is None else self.space.weights(point.coef)
-            pull = -problem.rows.contrast(charge.coef)
+            pull = -problem.contrast(charge.coef)
             held = pull if self.signs is None else self.signs.nearest(pull)
             square, apart = float(w @ w), float(np.linalg.norm(w - held))
             forbidden = float(w @ (held - pull))
@@ -216,6 +216,6 @@ class PairStatement:
 
     def _dual_penalty(self, coef: Floats, point: Point, s: Floats) -> float:
         if self.space is None or self.space.has_coordinates:
-            pull = -self.problem.rows.contrast(coef)
+            pull = -self.problem.contrast(coef)
             return Penalty.L2.dual_of(pull if self.signs is None else self.signs.nearest(pull))
         return self.space.dual_penalty(Penalty.L2, -coef, point.coef, s)

@@ -17,7 +17,7 @@ the margin (Huber hinge) has alpha = C omega r / h with low, high = 1 -+ h/2, wh
 smooth charge needs none: its multipliers are alpha = C omega charge'(-d).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -97,9 +97,24 @@ class PairProblem:
         low, high, slope = self.window(width)
         return slope * at.laplacian(low, high, v)
 
-    def curvature(self, at: PairsAt, width: float, rows: ArrayRows) -> Floats:
-        """The second derivative of the (smoothed) charge in the weights; the pairs are those among ``rows``."""
-        X = rows.X if sp.issparse(rows.X) else np.asarray(rows.X)
+    def among(self, positions: Ints, pairs: Pairs) -> "PairProblem":
+        """The problem of the rows at some positions, stored by row, and of the pairs among them."""
+        return replace(self, rows=self.rows.take(positions, by_column=False), pairs=pairs)
+
+    def contrast(self, coef: Floats) -> Floats:
+        """Sum of coef_i x_i for coefficients whose sum is 0 but for rounding, such as the gradient in the scores."""
+        return self.rows.contrast(coef)
+
+    def margin_equations(self, some: Ints, w: Floats) -> tuple[Floats, Floats]:
+        """D D' and 1 - D w, with a row x_i - x_j in D for each of some of the listed pairs."""
+        assert isinstance(self.pairs, ListedPairs)
+        D = self.rows.take(self.pairs.hi[some]).X - self.rows.take(self.pairs.lo[some]).X
+        D = D.toarray() if sp.issparse(D) else D
+        return D @ D.T, 1 - D @ w
+
+    def curvature(self, at: PairsAt, width: float) -> Floats:
+        """The second derivative of the (smoothed) charge in the weights."""
+        X = self.rows.X if sp.issparse(self.rows.X) else np.asarray(self.rows.X)
         if self.charge.smooth:
             return self.C * at.smooth_gram(self.charge, X)
         low, high, slope = self.window(width)
@@ -130,12 +145,12 @@ class PairProblem:
         slopes = length * LENGTHS - self.C / len(d) * (rise @ d)
         return float(np.interp(0.0, slopes, LENGTHS))
 
-    def guessed_diagonal(self, at: PairsAt, width: float) -> float:
-        """About the second derivative in one weight, per unit of its column's variance."""
+    def guessed_diagonal(self, at: PairsAt, width: float) -> Floats:
+        """About the second derivative of the (smoothed) charge in each weight alone."""
         if self.charge.smooth:
-            return 2 * self.C * 0.25
+            return 2 * self.C * 0.25 * self.rows.column_variance
         low, high, slope = self.window(width)
-        return 2.0 * slope * at.ramp(low, high).inside
+        return 2.0 * slope * at.ramp(low, high).inside * self.rows.column_variance
 
     def exact_charge(self, charge: PairCharge) -> float:
         """The charge without smoothing."""
@@ -148,7 +163,7 @@ def pair_bounds(problem: PairProblem, w: Floats, charge: PairCharge) -> tuple[fl
     They are feasible by construction, and with u = sum alpha_ij (x_i - x_j) = -X'coef the duality gap is
     1/2 |w - u|^2 plus the complementarity of the pairs: a sum without cancellation, rounding errors of u included.
     """
-    apart = float(np.linalg.norm(w + problem.rows.contrast(charge.coef))) + charge.noise
+    apart = float(np.linalg.norm(w + problem.contrast(charge.coef))) + charge.noise
     primal = 0.5 * float(w @ w) + problem.exact_charge(charge)
     return primal, primal - 0.5 * apart * apart - charge.complementarity
 

@@ -1,7 +1,8 @@
 """The rows of X, behind the few products that solvers and certificates are allowed to ask for.
 
-Nothing else in ``solvers`` or ``models`` multiplies by X, so that rows held elsewhere (in blocks, on disk) only need
-the same products. Dense and sparse meet here.
+Nothing in ``solvers`` or ``models`` multiplies by X itself, so that rows held elsewhere (in blocks, on disk) only need
+the same products; rows in memory may also hand out ``columns`` or ``entries`` to compiled loops, which go through them
+without a call for each product. Dense and sparse meet here. ``tests/test_products_with_rows.py`` keeps it so.
 """
 
 from collections.abc import Callable
@@ -26,8 +27,12 @@ BLOCK = 32768  # numbers in a block of rows that stays in cache
 
 
 def linear_scores(X: Any, coef: Floats) -> Floats:
-    """Products x.coef of the rows of X as it stands: the scores that a linear model predicts."""
-    return np.asarray(X @ coef).ravel()
+    """Products x.coef of the rows of X as it stands: the scores that a linear model predicts.
+
+    A matrix ``coef`` has a column for every score.
+    """
+    scores = np.asarray(X @ coef)
+    return scores.ravel() if coef.ndim == 1 else scores
 
 
 def columns_of(X: Any, columns: NDArray[np.integer]) -> Any:

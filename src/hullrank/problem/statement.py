@@ -113,7 +113,7 @@ def certificate(statement: Statement, grade: Grade, solution: Solution, tol: flo
         cause, dual = "the point found so far does not satisfy the constraints", -np.inf
     elif dual > primal + max(10 * grade.noise, 1e-12 * size):
         status, cause, dual = Status.FAILED, "the lower bound lies above the objective", -np.inf
-    dual = min(dual, primal)
+    dual = min(dual, 2 * primal - dual)  # a bound above the objective shows that rounding is at least so large
     closed = np.isfinite(dual) and primal - dual <= tol * max(abs(primal), abs(dual), grade.floor)
     if closed:
         status = Status.CONVERGED

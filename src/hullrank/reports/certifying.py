@@ -78,21 +78,27 @@ def certify(
 
 
 def _bounded(statement: Any, point: Point, objective: float, tol: float) -> Grade:
-    """The objective of a point beside the largest lower bound found.
+    """The objective of a point beside the lower bound nearest to it; one above it is as wrong as it lies above.
 
     Where digits are few the model may be a bad start, and a solve that asks for more may get less: so there are three.
     """
     grades: list[Grade] = []
+
+    def apart(grade: Grade) -> float:
+        return abs(relative_gap(objective, grade.dual, grade.floor))
+
     for start, accuracy in ((point, tol * _FINER), (None, tol), (point, tol)):
         solution = solve(statement, Options(accuracy), start=start)
         grades.append(statement.grade(solution.point, solution.evidence, solution.scores))
-        if relative_gap(objective, grades[-1].dual, grades[-1].floor) <= tol:
+        if apart(grades[-1]) <= tol:
             break
-    return replace(max(grades, key=lambda grade: grade.dual), primal=objective)
+    return replace(min(grades, key=apart), primal=objective)
 
 
 def _reason(claimed: float, found: float, tol: float) -> str:
     """Why gaps are not good enough, or ""."""
+    if found < -(1 + _FINER) * tol:
+        return f"the lower bound lies above the objective, by {-found:.2g} of it: rounding leaves no proof"
     if not found <= (1 + _FINER) * tol:
         return f"the lower bound leaves a relative gap of {found:.2g}, more than the {tol:g} that was asked for"
     if not -tol <= claimed <= tol:

@@ -67,7 +67,7 @@ def _newton_step(statement: BlockPairStatement, found: PairSurvey) -> Floats:
     if H is None:
         problem = statement.sample.problem
         at = problem.pairs.at(statement.sample.scores(Point(found.w)))
-        H = problem.curvature(at, found.width, problem.rows)
+        H = problem.curvature(at, found.width)
     system = H + np.eye(len(found.w))
     return -cho_solve(cho_factor(system), found.gradient)
 

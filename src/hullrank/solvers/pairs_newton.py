@@ -71,7 +71,7 @@ def _from_fewer_rows(problem: PairProblem, tol: float) -> PairSearch:
     if drawn is None:
         return PairSearch.first(problem)
     rows, pairs = drawn
-    part = replace(problem, rows=problem.rows.take(rows, by_column=False), pairs=pairs)
+    part = problem.among(rows, pairs)
     rough = max(tol, ROUGH)
     search = _from_fewer_rows(part, rough)
     search.run(rough, max_iter=50)
@@ -106,7 +106,7 @@ def _hardened(search: PairSearch, softer: PairSearch) -> PairPoint:
     scale = 1 / (1 - min(soft.width, 1.0) / 2)
     point = search.at(scale * soft.w, soft.width)
     charged = problem.exact_charge(point.charge)
-    gradient = point.w + problem.rows.contrast(soft.charge.coef)
+    gradient = point.w + problem.contrast(soft.charge.coef)
     loose = 0.5 * float(point.w @ point.w) + charged - dual - 0.5 * float(gradient @ gradient)
     charge = PairCharge(charged, soft.charge.coef, loose, soft.charge.noise, point.charge.at)
     evidence = soft.evidence if soft.evidence is not None else Window(soft.width, soft.w, softer.problem.C)

@@ -260,14 +260,14 @@ class PairSearch:
         at = before.charge.at
         mean = self.problem.C / 2 * (at.hinge(low)[1] + at.hinge(high)[1])
         coef = before.charge.coef + (steeper - 1) * (before.charge.coef - mean)
-        direction = self._direction(before.w + self.problem.rows.contrast(coef), before.width, steeper)
+        direction = self._direction(before.w + self.problem.contrast(coef), before.width, steeper)
         found = self.at(before.w + direction, self.point.width)
         if found.value < self.point.value:
             self.point = found
 
     def _point(self, w: Floats, scores: Floats, width: float, at: PairsAt | None = None) -> PairPoint:
         charge = self.problem.charged(at or self.problem.pairs.at(scores), width)
-        return PairPoint(w, scores, charge, w + self.problem.rows.contrast(charge.coef), width)
+        return PairPoint(w, scores, charge, w + self.problem.contrast(charge.coef), width)
 
     def _vertices(self) -> list[PairPoint]:
         """A candidate whose pairs in the window lie exactly on the margin, once the window holds the gap up."""
@@ -276,7 +276,7 @@ class PairSearch:
         if found is None:
             return []
         w, charge, alpha = found
-        gradient = w + self.problem.rows.contrast(charge.coef)
+        gradient = w + self.problem.contrast(charge.coef)
         return [PairPoint(w, self.problem.rows.scores(w), charge, gradient, EXACT, alpha)]
 
     def _step(self, tol: float) -> None:
@@ -334,11 +334,10 @@ class PairSearch:
         drawn = problem.pairs.sample(min(self.sample_rows, max(m // 8, 8 * SAMPLE_ROWS)), seed=2)
         self.is_whole = drawn is None
         if drawn is None:
-            H = problem.curvature(p.charge.at, width, problem.rows)
+            H = problem.curvature(p.charge.at, width)
         else:
             rows, pairs = drawn
-            part = problem.rows.take(rows, by_column=False)
-            H = problem.curvature(pairs.at(p.scores[rows]), width, part)
+            H = problem.among(rows, pairs).curvature(pairs.at(p.scores[rows]), width)
         self.curvature = H / problem.C
         H *= slope
         H[np.diag_indices(n)] += 1.0
@@ -346,8 +345,7 @@ class PairSearch:
 
     def _guessed_inverse(self, width: float, slope: float) -> Callable[[Floats], Floats]:
         """A preconditioner: the inverse of a guess of the diagonal of I + slope H."""
-        problem = self.problem
-        diagonal = slope * problem.guessed_diagonal(self.point.charge.at, width) * problem.rows.column_variance
+        diagonal = slope * self.problem.guessed_diagonal(self.point.charge.at, width)
         return lambda r: r / (1.0 + diagonal)
 
     def _iterated_direction(
@@ -369,7 +367,7 @@ def _all_paying(problem: PairProblem) -> Floats | None:
     """
     if problem.charge is not Charge.HINGE or not isinstance(problem.pairs, AllPairs):
         return None
-    w: Floats = -problem.C * problem.rows.contrast(problem.pairs.mean_contrast())
+    w: Floats = -problem.C * problem.contrast(problem.pairs.mean_contrast())
     return w if np.ptp(problem.rows.scores(w)) < 1 - PAYING / 2 else None
 
 

@@ -8,7 +8,6 @@ when the window holds just the pairs on the margin.
 """
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import lstsq
 
 from hullrank.problem.charges import Charge
@@ -29,11 +28,9 @@ def vertex(problem: PairProblem, scores: Floats, width: float) -> tuple[Floats, 
     if not 0 < len(inside) <= MOST_PAIRS:
         return None
     alpha = limit * np.clip(z / width + 0.5, 0.0, 1.0)
-    D = rows.take(pairs.hi[inside]).X - rows.take(pairs.lo[inside]).X
-    D = D.toarray() if sp.issparse(D) else D
-    w = -rows.adjoint(pairs.by_sample(alpha))
+    equations = problem.margin_equations(inside, -rows.adjoint(pairs.by_sample(alpha)))
     rounding = len(inside) * np.finfo(np.float64).eps
-    alpha[inside] += lstsq(D @ D.T, 1 - D @ w, cond=rounding, lapack_driver="gelsy")[0]  # no iteration that may fail
+    alpha[inside] += lstsq(*equations, cond=rounding, lapack_driver="gelsy")[0]  # no iteration that may fail
     alpha = np.clip(alpha, 0.0, limit)
     coef = pairs.by_sample(alpha)
     w = -rows.adjoint(coef)
