@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hullrank import SwappedPairsRanker
+from hullrank.problem.all_pairs import AllPairs
 from hullrank.solvers.base import Options
 from hullrank.solvers.pair_path import PairPath
 from hullrank.solvers.pairs_newton import solve_pairs
@@ -65,3 +66,19 @@ def test_a_start_that_leads_nowhere_is_not_taken(spoilt):
         statement, found = solved(one, 2.0, bad)
     grade = statement.grade(found.point, found.evidence)
     assert grade.primal - grade.dual <= 1e-6 * grade.primal
+
+
+def test_where_all_pairs_pay_in_full_a_path_needs_no_sum_over_pairs(monkeypatch):
+    """C times the mean difference is the solution as long as no pair comes near the margin, and only so long."""
+    one, _ = two_folds("hinge")
+    start = solved(one, 1e-4, None)[1].start
+    weak = [solved(one, C, None) for C in (1e-3, 0.02, 3.0)]
+    passes, at = [], AllPairs.at
+    monkeypatch.setattr(AllPairs, "at", lambda pairs, scores: (passes.append(1), at(pairs, scores))[1])
+    for (statement, cold), closed in zip(weak, (True, True, False), strict=True):
+        passes.clear()
+        found = solve_pairs(statement, Options(1e-6), start=start)
+        assert (not passes) == closed
+        grade = statement.grade(found.point, found.evidence)
+        assert grade.primal - grade.dual <= (1e-12 if closed else 1e-6) * grade.primal
+        assert grade.primal == pytest.approx(statement.grade(cold.point, cold.evidence).primal, rel=1e-6)

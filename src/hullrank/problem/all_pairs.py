@@ -160,6 +160,17 @@ class AllPairs:
         ends = to_rank[first] + to_rank[first + self.n_ranks]
         return self.weights * (np.repeat(ends, self.n_ranks) - through)[self._numbered_rank]
 
+    def mean_pull(self, rows: ArrayRows) -> tuple[Floats, float]:
+        """The mean of x_i - x_j (i above j) over the pairs, and the range of all rows' products with it; kept."""
+        if not self._pull or self._pull[0][0] is not rows:
+            pull = -rows.contrast(self.mean_contrast())
+            self._pull[:] = [(rows, pull, float(np.ptp(rows.scores(pull))))]
+        return self._pull[0][1:]
+
+    @cached_property
+    def _pull(self) -> list[tuple[ArrayRows, Floats, float]]:
+        return []
+
     @cached_property
     def _numbered_rank(self) -> Ints:
         """The ranks, counted through all queries."""

@@ -235,7 +235,7 @@ def certify_intervals(
         size = max(totals.max(initial=0.0), drive)
         if turn == 3 or not off > 1e-14 * size:
             break
-        move = np.maximum(np.minimum(_least_repair(problem, np.concatenate([room, t]), residual), 1.0), -1.0)
+        move = np.maximum(np.minimum(least_repair(problem, np.concatenate([room, t]), residual), 1.0), -1.0)
         tau, t = move[: problem.n_groups], t * (1 + move[problem.n_groups :])
     conjugate = float(layout.cost @ problem.charge.conjugate(layout.by_slack(a)))
     if settled is not None:
@@ -282,7 +282,7 @@ def _reach(problem: IntervalProblem, theta: Floats, scores: Floats) -> tuple[flo
     return reach, reach + float(max(np.abs(inner)))
 
 
-def _least_repair(problem: IntervalProblem, room: Floats, residual: Floats) -> Floats:
+def least_repair(problem: IntervalProblem, room: Floats, residual: Floats) -> Floats:
     """tau = -N lam with (N' diag(room) N) lam = residual; zeros where the system is singular."""
     N = problem.incidence
     M = (N.T * room) @ N

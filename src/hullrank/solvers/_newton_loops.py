@@ -1,4 +1,4 @@
-"""The pass of Newton's method over the rows of a problem; arrays only (see ``RowLayout.table``)."""
+"""Passes of Newton's method over the rows of a problem; arrays only (see ``RowLayout.table``)."""
 
 from math import exp, log
 from typing import Any
@@ -61,3 +61,24 @@ def model_rows(
         per_group[0, g] = sum_d
         per_group[1, g] = sum_e
     return total, changed
+
+
+@njit(error_model="numpy")
+def changed_rows(table: Array, groups: Array, cost: Array, s: Array, pays: Array, a: Array, changed: Array) -> Any:
+    """The rows whose violation v = o - sign * s of a squared hinge is positive but who do not pay, or vice versa.
+
+    groups = (sign, o). Fills a[r] = the derivative of the charge over the cost, and the first places of ``changed``;
+    returns the total charge, and how many rows changed.
+    """
+    total, n = 0.0, 0
+    for b in range(len(table)):
+        start, length, g, row = table[b, 0], table[b, 1], table[b, 2], table[b, 4]
+        sign, o = groups[0, g], groups[1, g]
+        for i in range(length):
+            v = max(o - sign * s[start + i], 0.0)
+            a[row + i] = 2.0 * v
+            total += cost[row + i] * v * v
+            if (v > 0.0) != pays[row + i]:
+                changed[n] = row + i
+                n += 1
+    return total, n

@@ -65,7 +65,7 @@ class RowModels:
 def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, best: Best | None = None) -> Iterate:
     """Minimise from ``start``; ends when ``best`` accepts, or without it when the objective moves by less than tol."""
     problem, rows = scaled.problem, scaled.rows
-    models, nothing = RowModels(problem, scaled.layout), _no_rows(scaled)
+    models, nothing = RowModels(problem, scaled.layout), no_rows(scaled)
     w, theta, t = start.w, problem.raise_thresholds(start.theta), start.order_multipliers
     s = rows.scores(w)
     paying = models.at(s, theta)
@@ -142,7 +142,8 @@ def quadratic_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, 
     return interior_point(problem, empty, nothing, tol=1e-13, settled=terms, start=point, mu=1e-3, balance=1e-12)
 
 
-def _no_rows(scaled: ScaledProblem) -> RowLayout:
+def no_rows(scaled: ScaledProblem) -> RowLayout:
+    """The layout of a problem on rows that are known by their sums alone."""
     none = np.zeros(len(scaled.problem.bundles), dtype=np.int64)
     return RowLayout(*bundle_table(scaled.problem, none, none), none[:0], np.empty(0), 0)
 

@@ -14,8 +14,9 @@ from hullrank.problem.pair_statement import PairStatement, Window
 from hullrank.problem.pairs import PairCharge, PairProblem, pair_bounds
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers.base import Options, Solver, able, register
-from hullrank.solvers.pairs_search import NARROWEST, WIDEST, PairPoint, PairSearch, PairStart
+from hullrank.solvers.pairs_search import NARROWEST, PAYING, WIDEST, PairPoint, PairSearch, PairStart, all_paying
 
+NAME = "pairs_newton"
 ROUGH = 1e-4  # gap of a problem on fewer rows whose solution is a start
 START_ROWS = 4000  # rows of the smallest problem whose solution starts the next larger one
 STARTED = 0.01  # gap, in units of the tolerance, at which a start itself is the solution; else a step is taken from it
@@ -28,6 +29,10 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
     """Minimise until the relative gap is at most the tolerance, from ``start`` if that leads there."""
     problem = statement.problem
     able("pairs", statement)
+    weak = all_paying(problem) if start is not None and statement.space is None else None
+    if weak is not None:
+        flat = PairStart(weak, width=PAYING, C=problem.C, curvature=np.zeros((len(weak), len(weak))))
+        return Solution(Point(weak), Window(PAYING), Status.CONVERGED, 0, NAME, start=flat)
     search = None
     try:
         search = _from_start(statement, start, options) if start is not None else None
@@ -47,7 +52,7 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
         evidence = replace(evidence, coef=space.coefficients(evidence.coef))
     coef = best.w if space is None else space.coefficients(best.w)
     start = PairStart(coef, width=max(best.width, NARROWEST), C=problem.C, curvature=search.curvature)
-    return Solution(Point(coef), evidence, status, search.iterations, "pairs_newton", start=start)
+    return Solution(Point(coef), evidence, status, search.iterations, NAME, start=start)
 
 
 def _from_start(statement: PairStatement, start: Point, options: Options) -> PairSearch | None:
@@ -113,8 +118,4 @@ def _hardened(search: PairSearch, softer: PairSearch) -> PairPoint:
     return replace(point, charge=charge, gradient=gradient, evidence=evidence)
 
 
-register(
-    Solver(
-        "pairs_newton", "pairs", solve_pairs, (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), shared_slacks=False
-    )
-)
+register(Solver(NAME, "pairs", solve_pairs, (Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), shared_slacks=False))

@@ -132,7 +132,7 @@ class PairSearch:
         Where C is so small that every pair lies well inside the margin, the search begins at the solution.
         """
         n = problem.rows.n_features
-        weak = _all_paying(problem)
+        weak = all_paying(problem)
         if weak is not None:
             return cls(problem, weak, PAYING)
         if _too_many_columns(n, problem.rows.n_rows) or not isinstance(problem.pairs, AllPairs):
@@ -360,15 +360,15 @@ class PairSearch:
         return conjugate_gradients(product, -gradient, inverse, tol=RESIDUAL, max_iter=500)
 
 
-def _all_paying(problem: PairProblem) -> Floats | None:
+def all_paying(problem: PairProblem) -> Floats | None:
     """The weights where every pair pays the hinge in full: C times the mean difference of the pairs' rows.
 
     They are the solution if no pair reaches a window of width ``PAYING``; None where one might.
     """
     if problem.charge is not Charge.HINGE or not isinstance(problem.pairs, AllPairs):
         return None
-    w: Floats = -problem.C * problem.contrast(problem.pairs.mean_contrast())
-    return w if np.ptp(problem.rows.scores(w)) < 1 - PAYING / 2 else None
+    pull, reach = problem.pairs.mean_pull(problem.rows)
+    return problem.C * pull if problem.C * reach < 1 - PAYING / 2 else None
 
 
 def _too_many_columns(n: int, m: int) -> bool:
