@@ -119,7 +119,7 @@ def test_names_are_made_harmless(name):
 
 
 @pytest.mark.slow
-def test_large_uploads_are_refused_and_leave_nothing(make_client):
+def test_large_uploads_are_refused_and_leave_nothing(command_here, make_client):
     client = make_client(Limits(upload=10_000))
     visitor = Visitor(client)
     pieces = (b"x" * 1000 for _ in range(100))  # sent in pieces, without a length
@@ -255,7 +255,7 @@ def test_one_job_at_a_time_and_stop_keeps_what_there_is(visitor):
 
 
 @pytest.mark.slow
-def test_the_idle_session_makes_room_and_its_files_go(make_client):
+def test_the_idle_session_makes_room_and_its_files_go(command_here, make_client):
     client = make_client(Limits(sessions=2))
     first = Visitor(client)
     first.send("t.csv", b"a,g\n1,2\n2,1\n3,2\n")

@@ -69,7 +69,7 @@ def test_from_a_table_past_a_stop_to_a_model_a_report_and_ranked_rows(visitor, t
 
 
 @pytest.mark.slow
-def test_methods_are_compared_on_a_partial_order(visitor):
+def test_methods_are_compared_on_a_partial_order(command_here, visitor):
     visitor.send("wine.csv", WINE)
     levels = [["poor"], ["fair", "good"], ["excellent"]]
     events = visitor.work("compare", roles=ROLES, levels=levels, methods=["hull", "hull-edges"], folds=3)
@@ -81,7 +81,7 @@ def test_methods_are_compared_on_a_partial_order(visitor):
 
 
 @pytest.mark.slow
-def test_queries_and_svmlight(visitor):
+def test_queries_and_svmlight(command_here, visitor):
     visitor.send("searches.csv", (TABLES / "searches.csv").read_bytes())
     roles = {"relevance": "target", "query": "query", "result": "left out"}
     fitted = one(visitor.work("fit", roles=roles, method="swapped-pairs"), "fitted")
@@ -92,7 +92,7 @@ def test_queries_and_svmlight(visitor):
 
 
 @pytest.mark.slow
-def test_what_is_wrong_is_said_and_earlier_work_stays(visitor):
+def test_what_is_wrong_is_said_and_earlier_work_stays(command_here, visitor):
     assert visitor.post("fit", content="{}").json() == {"error": "there is no table yet; drop one first"}
     bad = visitor.send("t.csv", b"a,b\n1,2\n3\n")
     assert bad.status_code == 400
