@@ -79,7 +79,7 @@ def test_any_partition_gives_the_same_objective(kind, loss, cuts, seed, size):
     stated = model.state(X, y, sample_weight=weights, qid=qid)
     raw = ReadBlocks(in_blocks(rows, sorted(10 * cut for cut in cuts)))
     checked = raw.map(_pair_blocks.checked_block)
-    found = checked.sum(_pair_blocks.first_look, 10, None)
+    found = checked.sum(_pair_blocks.first_look, _pair_blocks.Wanted(10, None))
     _pair_blocks.check_look(found)
     blocks = _pair_blocks.state_in_blocks(checked, found, 2.0, charge_named(loss), "pairs")
     assert blocks.n_order_constraints == stated.n_order_constraints

@@ -15,8 +15,8 @@ _EXAMPLES = 3
 _ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
 
 
-def tell_columns(data: Data, encoder: Any) -> None:
-    """Notes about columns that were left out, cut or only count the rows."""
+def tell_columns(data: Data, encoder: Any, rows: int | None = None) -> None:
+    """Notes about columns that were left out, cut or only count the rows; ``data`` may be a sample of ``rows`` rows."""
     if data.sparse:
         return
     left_out = [c["name"] for c in encoder.columns_ if c["kind"] == "left out"]
@@ -24,25 +24,30 @@ def tell_columns(data: Data, encoder: Any) -> None:
         note(f"left out, because empty or different in every row: {', '.join(left_out)}")
     for column in encoder.columns_:
         if column.get("n_others"):
-            kept, others, rows = len(column["words"]), column["n_others"], column["rows_of_others"]
+            kept, others, theirs = len(column["words"]), column["n_others"], column["rows_of_others"]
             note(
                 f"column {column['name']!r} has {kept + others:,} different words; the {kept} most frequent are used, "
-                f"the others ({rows:,} of {len(data):,} rows) count as none of them"
+                f"the others ({theirs:,} of {rows or len(data):,} rows) count as none of them"
             )
     for name in _counters(data):
         note(f"column {name!r} only counts the rows; leave it out by --drop {shlex.quote(name)}")
 
 
-def column_facts(data: Data, encoder: Any) -> list[dict[str, Any]]:
-    """Kind, missing cells, examples and what was done, for every column of features."""
-    return [] if data.sparse else [_line(column, data.X[column["name"]]) for column in encoder.columns_]
+def column_facts(data: Data, encoder: Any, missing: dict[str, int] | None = None) -> list[dict[str, Any]]:
+    """Kind, missing cells, examples and what was done, for every column of features.
+
+    ``data`` may be a sample of a table that is read in parts; ``missing`` are then the empty cells of the whole table.
+    """
+    empty = missing or {}
+    lines = () if data.sparse else encoder.columns_
+    return [_line(column, data.X[column["name"]], empty.get(column["name"])) for column in lines]
 
 
-def _line(column: dict[str, Any], series: pl.Series) -> dict[str, Any]:
+def _line(column: dict[str, Any], series: pl.Series, empty: int | None = None) -> dict[str, Any]:
     known = series.drop_nulls()
     shown = ", ".join(str(value) for value in known.unique(maintain_order=True).head(_EXAMPLES))
     odd = (column.get("form") or {}).get("strays", [])
-    missing = series.null_count() + (int(series.is_in(odd).sum()) if odd else 0)
+    missing = (series.null_count() if empty is None else empty) + (int(series.is_in(odd).sum()) if odd else 0)
     done = _done(column, known, missing)
     return {
         "column": column["name"],

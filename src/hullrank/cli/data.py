@@ -242,11 +242,16 @@ class TakenApart:
         return self.before + row + 1 if self.left is None else self.left[row]
 
 
+def query_values(series: pl.Series) -> pl.Series:
+    """The queries as integers or words, which mean the same in every part of a table."""
+    return series if series.dtype.is_integer() else series.cast(pl.String)
+
+
 def query_numbers(series: pl.Series) -> Any:
     """The queries as integers: as they are, or words in the order in which they appear."""
     if series.dtype.is_integer():
         return series.to_numpy()
-    _, first, query = np.unique(series.cast(pl.String).to_numpy(), return_index=True, return_inverse=True)
+    _, first, query = np.unique(query_values(series).to_numpy(), return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[query]
 
 
@@ -282,3 +287,14 @@ def target_values(y: Any) -> Any:
     if y.dtype.is_numeric():
         return y.to_numpy()
     return np.array(y.cast(pl.String).to_list())
+
+
+def coded(y: Any, grades: list[Any] | None) -> Any:
+    """A target in numbers: the places of its values in the list of all grades, or as it is where there is no list."""
+    if grades is None:
+        return y
+    place = {grade: code for code, grade in enumerate(grades)}
+    unknown = next((value for value in y.tolist() if value not in place), None)
+    if unknown is not None:
+        raise TableError(f"grade {unknown!r} is not in the declared order")
+    return np.array([place[value] for value in y.tolist()])

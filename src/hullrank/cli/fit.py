@@ -10,7 +10,7 @@ import numpy as np
 from hullrank._pipelines import unwrap
 from hullrank.cli.columns import column_facts, tell_columns
 from hullrank.cli.console import note, working
-from hullrank.cli.data import Columns, Data, Reading, load_data, recognised, target_values
+from hullrank.cli.data import Columns, Data, Reading, coded, load_data, recognised, target_values
 from hullrank.cli.folds import Task
 from hullrank.cli.grades import declared_order
 from hullrank.cli.groups import check_every_group, refuse_beside_groups
@@ -21,7 +21,7 @@ from hullrank.cli.parts import Placed, larger_than_memory
 from hullrank.cli.result import tell_result
 from hullrank.cli.signs import translate_signs
 from hullrank.cli.tuning import check_tunable, tuned, words
-from hullrank.exceptions import FoldsStopped, HullrankError, TableError
+from hullrank.exceptions import FoldsStopped, HullrankError
 from hullrank.order import OrderGraph
 
 _MANY_GRADES = 20
@@ -57,14 +57,8 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     if columns.groups is not None and not takes(wishes.method, "groups"):
         able = ", ".join(name for name in known_methods() if takes(name, "groups"))
         raise HullrankError(f"method {wishes.method} has no thresholds per group; use one of {able}")
-    tables = larger_than_memory(path, wishes.memory)
+    tables = larger_than_memory(path, wishes.memory, columns.qid if takes(wishes.method, "qid") else None)
     if tables is not None:
-        if wishes.tune:
-            raise HullrankError("--tune needs all rows in memory; raise --memory, or set C by --set C=...")
-        if wishes.order == AUTO:
-            raise HullrankError(
-                "--order auto needs all rows in memory; raise --memory, or try it on a part of the rows"
-            )
         from hullrank.cli.fit_parts import run_fit_in_parts
 
         run_fit_in_parts(tables, columns, reading, model_file, wishes)
@@ -80,7 +74,7 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     check_every_group(data, graph, columns)
     forms = recognised(data, reading)
     settings, y, grades = arrange(wishes.method, parameters, data, graph)
-    _advise(wishes.method, data, y, graph)
+    advise(wishes.method, data, y, graph)
     if wishes.probabilities:
         _check_grades(wishes.method, data, y, graph)
     order = None if graph is None or grades else graph.closure()
@@ -127,7 +121,7 @@ def about_fit(method: str, columns: Columns, data: Data, grades: list[Any] | Non
     }
 
 
-def _advise(method: str, data: Data, y: Any, graph: OrderGraph | None) -> None:
+def advise(method: str, data: Data, y: Any, graph: OrderGraph | None) -> None:
     """Notes about a method that is not made for the data."""
     if data.qid is not None and not takes(method, "qid"):
         note(f"method {method} ranks all rows together; the queries only matter for ranking and evaluation")
@@ -175,11 +169,7 @@ def arrange(
     labels = list(graph.labels)
     if takes(method, "classes"):
         return {**parameters, "classes": labels}, y, None
-    place = {label: code for code, label in enumerate(labels)}
-    unknown = next((value for value in y.tolist() if value not in place), None)
-    if unknown is not None:
-        raise TableError(f"grade {unknown!r} is not in the declared order")
-    return parameters, np.array([place[value] for value in y.tolist()]), labels
+    return parameters, coded(y, labels), labels
 
 
 def fit_pipeline(pipeline: Any, data: Data, y: Any) -> None:

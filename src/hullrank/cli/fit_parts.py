@@ -1,6 +1,7 @@
 """``hullrank fit`` for tables larger than memory: one pass to learn the columns, then the passes of the fit."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -8,22 +9,25 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from hullrank.cli.arranged import DataInParts, arranged
 from hullrank.cli.columns import column_facts, tell_columns
 from hullrank.cli.console import note, working
-from hullrank.cli.data import Columns, Data, Reading, recognised, target_values, tell_missing_targets
-from hullrank.cli.fit import Wishes, about_fit, arrange
+from hullrank.cli.data import Columns, Data, Reading, coded, query_values, recognised, target_values
+from hullrank.cli.data import tell_missing_targets as tell_missing
+from hullrank.cli.first_look import FirstLook
+from hullrank.cli.fit import Wishes, about_fit, advise, arrange
 from hullrank.cli.folds import Task
 from hullrank.cli.grades import declared_order
-from hullrank.cli.methods import METHODS, build, parse_settings, takes_blocks
+from hullrank.cli.methods import build, parse_settings, takes
 from hullrank.cli.model import Model
-from hullrank.cli.output import placed
+from hullrank.cli.order import AUTO
+from hullrank.cli.output import STDOUT, placed
 from hullrank.cli.parts import USUAL_MEMORY, Parts, Placed
 from hullrank.cli.progress import watching_passes
+from hullrank.cli.refused_parts import refuse_in_parts
 from hullrank.cli.result import tell_result
-from hullrank.exceptions import HullrankError
 from hullrank.io.parquet_parts import ParquetParts
-
-_SAMPLE = 20_000  # rows that stay in memory, for figures on rows left out
+from hullrank.order import OrderGraph
 
 
 def run_fit_in_parts(
@@ -31,100 +35,76 @@ def run_fit_in_parts(
 ) -> None:
     """Fit a method to a table in parts, say how good it is, and save it."""
     settings = parse_settings(list(wishes.settings))
-    _check(columns, wishes, settings)
-    from hullrank.io import Blocks, save
+    asked = {"--probabilities": wishes.probabilities, "--tune": wishes.tune, "--order auto": wishes.order == AUTO}
+    refuse_in_parts(wishes.method, settings, columns, asked)
+    from hullrank.io import save
 
     parts = Parts(tables, columns, reading)
     forms = recognised(parts[0], reading)
-    look = _FirstLook(parts)
+    pairs = takes(wishes.method, "qid")
+    look = FirstLook(parts, keep_targets=pairs and columns.qid is None)
     pipeline = build(wishes.method, settings, sparse=False, forms=forms)
     encoder = pipeline[0].fit_blocks(look.frames())
-    tell_missing_targets(look.without, look.rows, columns, tables.name)
-    graph = declared_order(look.grades(), wishes.order, wishes.edges)
-    settings, y, grades = arrange(wishes.method, settings, look.sample(), graph)
+    tell_missing(look.without, look.rows, columns, tables.name)
+    graph, sample = _order(look, wishes), look.sample()
+    settings, y, grades = arrange(wishes.method, settings, sample, graph)
+    advise(wishes.method, sample, y, graph)
     model = build(wishes.method, settings, sparse=False)[-1]
     pipeline.steps[-1] = ("model", model)
-
-    def read(part: int) -> tuple[Any, Any, Any, None]:
-        data = parts[part]
-        return encoder.transform(data.X), target_values(data.y), data.weights, None
-
-    blocks = Blocks(read, len(parts), memory=wishes.memory or USUAL_MEMORY)
+    folder = None if str(model_file) == STDOUT else model_file.parent
     start = perf_counter()
-    title = f"fitting {wishes.method} to {look.rows:,} rows"
-    with working(title, keep=True) as advance, watching_passes(advance):
-        model.fit(blocks)
+    with _in_order(parts, look, grades, folder, pairs) as rows:
+        title = f"fitting {wishes.method} to {look.rows:,} rows"
+        with working(title, keep=True) as advance, watching_passes(advance):
+            model.fit(_blocks(rows, encoder, grades, columns.qid if pairs else None, wishes.memory))
     seconds = perf_counter() - start
-    tell_columns(look.sample(), encoder)
-    facts = column_facts(look.sample(), encoder) if wishes.show_columns else None
-    notes = {**about_fit(wishes.method, columns, look.sample(), grades), "rows": look.rows}
+    tell_columns(sample, encoder, look.rows)
+    facts = column_facts(sample, encoder, look.missing) if wishes.show_columns else None
+    notes = {**about_fit(wishes.method, columns, sample, grades), "rows": look.rows}
     with placed(model_file) as place:
         save(pipeline, place, about=notes)
-    task = Task(wishes.method, look.sample(), y, settings, None if graph is None else graph.closure(), forms)
+    order = None if graph is None or grades else graph.closure()
+    task = Task(wishes.method, sample, y, settings, order, forms)
     try:
-        rows = Placed.of_parts(Model(pipeline, notes, ""), parts, told=True)
-        tell_result(model, rows, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
+        trained = Placed.of_parts(Model(pipeline, notes, ""), parts, told=True)
+        tell_result(model, trained, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
     except KeyboardInterrupt:
         note(f"stopped by Ctrl-C; the model is saved in {model_file}")
 
 
-def _check(columns: Columns, wishes: Wishes, settings: dict[str, Any]) -> None:
-    """Refuse what needs all rows at once, before any is read."""
-    if not takes_blocks(wishes.method) or settings.get("kernel", "linear") != "linear":
-        able = ", ".join(method for method in METHODS if takes_blocks(method))
-        raise HullrankError(
-            f"the table is larger than --memory allows, and only {able} without a kernel are fitted in parts; choose "
-            "one of them, or give more --memory"
-        )
-    if columns.groups is not None:
-        raise HullrankError(
-            "--groups need all rows in memory, because blocks of rows carry grades and weights only; give more "
-            "--memory, or leave it out"
-        )
-    if wishes.probabilities:
-        raise HullrankError("--probabilities need all rows in memory; leave it out, or give more --memory")
+def _order(look: FirstLook, wishes: Wishes) -> OrderGraph | None:
+    """The order of the grades; of numbers that speak for themselves two are enough, for there may be millions."""
+    grades = look.grades()
+    stated = wishes.order is not None or wishes.edges is not None
+    return declared_order(
+        grades.head(2) if grades.dtype.is_numeric() and not stated else grades, wishes.order, wishes.edges
+    )
 
 
-class _FirstLook:
-    """What the first pass over a table finds beside its columns: the grades, and a random sample of the rows."""
-
-    def __init__(self, parts: Parts) -> None:
-        self.parts = parts
-        self.rows = self.without = 0
-        self._grades: list[pl.Series] = []
-        self._kept: list[Data] = []
-        self._keys: Any = np.zeros(0)
-        self._rng = np.random.default_rng(0)
-
-    def frames(self) -> Iterator[pl.DataFrame]:
-        """The features of the parts in turn; what else a part tells is noted."""
-        for data in self.parts.walk(f"reading {self.parts.tables.rows:,} rows"):
-            self.rows += len(data)
-            self.without += data.without_target
-            if len(data):
-                self._grades = [pl.concat([*self._grades, data.y.unique()]).unique()]
-                self._keep(data)
-            yield data.X
-
-    def grades(self) -> pl.Series:
-        """The different values of the target."""
-        return self._grades[0]
-
-    def sample(self) -> Data:
-        """Rows drawn at random, at most 20,000."""
-        return self._kept[0]
-
-    def _keep(self, data: Data) -> None:
-        """Every row draws a key; those with the lowest keys of all parts so far are the sample."""
-        self._keys = np.concatenate([self._keys, self._rng.random(len(data))])
-        joined = _joined([*self._kept, data])
-        rows = np.sort(np.argpartition(self._keys, min(_SAMPLE, len(self._keys)) - 1)[:_SAMPLE])
-        self._keys, self._kept = self._keys[rows], [joined.take(rows)]
+@contextmanager
+def _in_order(
+    parts: Parts, look: FirstLook, grades: list[Any] | None, folder: Path | None, pairs: bool
+) -> Iterator[DataInParts]:
+    """The parts as the method needs them: as they are, unless it compares rows with each other."""
+    if not pairs:
+        yield parts
+        return
+    with arranged(parts, look, grades, folder) as rows:
+        yield rows
 
 
-def _joined(parts: list[Data]) -> Data:
-    if len(parts) == 1:
-        return parts[0]
-    X, y = pl.concat([part.X for part in parts], how="vertical_relaxed"), pl.concat([part.y for part in parts])
-    weights = None if parts[0].weights is None else np.concatenate([part.weights for part in parts])
-    return Data(X, y, weights)
+def _blocks(rows: DataInParts, encoder: Any, grades: list[Any] | None, qid: str | None, memory: int | None) -> Any:
+    """The parts as a fit reads them."""
+    from hullrank.io import Blocks
+
+    def read(part: int) -> tuple[Any, Any, Any, Any]:
+        data: Data = rows[part]
+        query = None if qid is None or data.rows is None else _queries(data.rows[qid])
+        return encoder.transform(data.X), coded(target_values(data.y), grades), data.weights, query
+
+    return Blocks(read, len(rows), memory=memory or USUAL_MEMORY)
+
+
+def _queries(series: pl.Series) -> Any:
+    values = query_values(series)
+    return values.to_numpy() if values.dtype.is_integer() else np.array(values.to_list(), dtype=str)

@@ -32,8 +32,9 @@ def is_slow(method: str) -> bool:
 def takes_blocks(method: str) -> bool:
     """Whether the method can be fitted to rows that are read in blocks, as long as it has no kernel."""
     from hullrank.models.intervals import IntervalEstimator
+    from hullrank.models.pairs import SwappedPairsRanker
 
-    return issubclass(_class(method), IntervalEstimator)
+    return issubclass(_class(method), IntervalEstimator | SwappedPairsRanker)
 
 
 def takes(method: str, name: str) -> bool:

@@ -18,6 +18,7 @@ from hullrank.cli.fit import Wishes, about_fit, arrange
 from hullrank.cli.grades import declared_order
 from hullrank.cli.methods import build, parse_settings
 from hullrank.cli.output import STDOUT, check_model_place, placed
+from hullrank.cli.parts import larger_than_memory
 from hullrank.cli.result import certificate_fields
 from hullrank.cli.signs import translate_signs
 from hullrank.cli.wording import did_you_mean, listed
@@ -40,6 +41,13 @@ def run_fit_pairs(
         raise HullrankError("--probabilities are of grades, and comparisons have none; leave it out")
     if columns.groups is not None:
         raise HullrankError("--groups are of grades, and comparisons have none; leave it out")
+    if wishes.tune:
+        raise HullrankError("--tune chooses by folds of graded rows, and comparisons have none; set C by --set C=...")
+    if larger_than_memory(path, wishes.memory) is not None:
+        raise HullrankError(
+            "the table is larger than --memory allows, and --pairs may compare any two of its rows; give more "
+            "--memory, or a table of the rows that are compared"
+        )
     columns = replace(columns, drop=(*columns.drop, key)) if key else columns
     data = load_data(path, columns, reading, need_target=columns.target is not None)
     table = _comparisons(pairs, _places(data, path, key), path, data)

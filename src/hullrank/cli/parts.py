@@ -33,8 +33,11 @@ def memory_in_bytes(text: str | None) -> int | None:
     return size
 
 
-def larger_than_memory(path: Path, memory: int | None) -> ParquetParts | None:
-    """The parts of Parquet files that take more memory than there is; None for tables that are read as a whole."""
+def larger_than_memory(path: Path, memory: int | None, qid: str | None = None) -> ParquetParts | None:
+    """The parts of Parquet files that take more memory than there is; None for tables that are read as a whole.
+
+    Where there is a column ``qid``, parts are cut between queries.
+    """
     if str(path) == "-" or (memory is None and not in_parts(path)):
         return None
     room = USUAL_MEMORY if memory is None else memory
@@ -42,7 +45,7 @@ def larger_than_memory(path: Path, memory: int | None) -> ParquetParts | None:
         if path.stat().st_size * _COPIES > room:
             raise TableError(f"{path} is larger than --memory allows, and only Parquet is read in parts; save it so")
         return None
-    parts = ParquetParts(path, room)
+    parts = ParquetParts(path, room, qid)
     return parts if parts.rows * len(parts.columns) * _CELL * _COPIES > room else None
 
 

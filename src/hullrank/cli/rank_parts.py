@@ -12,6 +12,10 @@ from hullrank.cli.model import Model, ranks
 from hullrank.cli.output import write_table, write_tables
 from hullrank.cli.parts import Parts, Placed
 from hullrank.cli.rank import MOST_SHOWN, Ranking, RankWishes, answered_rows, tell_ranking
+from hullrank.io.row_files import RowFiles
+
+_IN_BUFFER = 8  # rows wait for their file in the memory divided by this
+_PLACE = "\0place"  # a name that no column of a table has
 
 
 def rank_in_parts(model: Model, parts: Parts, target_file: Path | None, cuts: Any | None, wishes: RankWishes) -> None:
@@ -55,11 +59,11 @@ class RankedParts:
         rows = max(1, len(self) // max(1, len(self.parts)))
         folder = None if str(path) == "-" else path.parent
         with tempfile.TemporaryDirectory(dir=folder, prefix=".hullrank-") as held:
-            for i, (answered, _, where) in enumerate(self._answered("putting rows in order")):
-                placed = answered.with_columns(pl.Series("", where))
-                for file in np.unique(where // rows):
-                    placed.filter(where // rows == file).write_parquet(Path(held) / f"{file:09d}-{i:09d}.parquet")
-            write_tables(_in_order(Path(held), -(-len(self) // rows)), path, raw=raw)
+            files = RowFiles(Path(held), self.parts.tables.memory // _IN_BUFFER)
+            for answered, _, where in self._answered("putting rows in order"):
+                files.add(answered.with_columns(pl.Series(_PLACE, where)), where // rows)
+            in_order = (files.read(i).sort(_PLACE).drop(_PLACE) for i in range(-(-len(self) // rows)))
+            write_tables(in_order, path, raw=raw)
 
     def _answered(self, title: str) -> Iterator[tuple[pl.DataFrame, dict[str, str], Any]]:
         """The rows of every part with what the model says of them, and their places in the result."""
@@ -70,8 +74,3 @@ class RankedParts:
             rows, names = answered_rows(self.model, data, self.scores[part], self.ranks[part], numbers, self.cuts)
             yield rows, names, self.places[part]
             start = part.stop
-
-
-def _in_order(folder: Path, files: int) -> Iterator[pl.DataFrame]:
-    for i in range(files):
-        yield pl.read_parquet(folder / f"{i:09d}-*.parquet").sort("").drop("")

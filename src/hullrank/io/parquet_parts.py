@@ -13,7 +13,7 @@ from hullrank.exceptions import TableError
 from hullrank.io.content import REFUSALS, reason
 
 _PART = 1 << 25  # bytes of a part if nothing says otherwise
-_PARTS_IN_MEMORY = 16  # a part takes at most this fraction of the memory there is
+PARTS_IN_MEMORY = 16  # a part takes at most this fraction of the memory there is
 _CELL = 8  # bytes
 
 
@@ -37,8 +37,8 @@ class ParquetParts:
         self.files = _found(files)
         schema = _schema(self.files[0])
         self.columns = schema.names()
-        room = _PART if memory is None else max(1, min(_PART, memory // _PARTS_IN_MEMORY))
-        rows = max(1, room // (_CELL * len(self.columns)))
+        self.memory = _PART * PARTS_IN_MEMORY if memory is None else memory
+        rows = self.rows_a_part = self.rows_in(min(_PART, self.memory // PARTS_IN_MEMORY))
         self._slices: list[tuple[Path, int, int]] = []
         self.rows = 0
         self._versions = {file: _version(file) for file in self.files}
@@ -67,6 +67,10 @@ class ParquetParts:
         if len(frame) != rows or _version(file) != self._versions[file]:
             raise TableError(f"{file} changed while it was read; start again")
         return frame
+
+    def rows_in(self, room: int) -> int:
+        """How many rows take so many bytes, about; at least one."""
+        return max(1, room // (_CELL * len(self.columns)))
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         return (self[part] for part in range(len(self)))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from hullrank.data import check_queries, check_target, check_weights
 from hullrank.exceptions import HullrankError, NoComparablePairError
 from hullrank.models._block_samples import checked_features
-from hullrank.problem.block_pairs import BlockPairStatement, Plan, inside_pairs, pair_block
+from hullrank.models._pair_spread import look_at_spread, mean_square
+from hullrank.problem.block_pairs import FEW_RANKS, BlockPairStatement, Plan, inside_pairs, pair_block
 from hullrank.problem.block_rows import BlockRows, Sums
 from hullrank.problem.charges import Charge
 from hullrank.problem.pair_statement import PairStatement
@@ -21,7 +22,6 @@ from hullrank.problem.rows import ArrayRows
 Floats = NDArray[np.float64]
 Checked = tuple[Any, Floats, Floats, Any]
 
-FEW_RANKS = 64  # different targets up to which pairs are summed by rank, in whatever blocks the rows lie
 SAMPLE = 1 << 25  # bytes of the rows that are drawn from all blocks
 _IN_SAMPLE = 8  # a sample takes at most the memory divided by this
 _FEWEST = 1000  # fewest rows of a sample
@@ -47,14 +47,23 @@ def checked_block(block: tuple[Any, Any, Any, Any]) -> Checked:
     return X[rows], targets[rows].astype(np.float64), weights[rows], qid
 
 
-def first_look(block: Checked, n_blocks: int, memory: int | None) -> Sums:
+class Wanted(NamedTuple):
+    """What the first look must find beside the numbers of rows and pairs: a sample, of which size, and a price."""
+
+    n_blocks: int
+    memory: int | None
+    spread: bool = False  # the mean squared distance of a pair's samples, which C="scale" needs
+    equal_queries: bool = False  # whether every query counts alike in it
+
+
+def first_look(block: Checked, wanted: Wanted) -> Sums:
     """Numbers, moments, targets and queries of a block, and a sample of its rows or of its queries (a task)."""
     X, y, weights, qid = block
     sums: Sums = {"widths": [X.shape[1]], "sparse": [sp.issparse(X)], "with_queries": [qid is not None] * bool(len(y))}
     if not len(y):
         return sums
     query = check_queries(qid, len(y))
-    _, pairs, inside = inside_pairs(y, query, weights)
+    rows, pairs, inside = inside_pairs(y, query, weights)
     ends = [y.min(), y.max()]
     parts = [y == ends[0], (y > ends[0]) & (y < ends[1]), (y == ends[1]) & (ends[1] > ends[0])]
     targets, codes = np.unique(y, return_inverse=True)
@@ -69,7 +78,10 @@ def first_look(block: Checked, n_blocks: int, memory: int | None) -> Sums:
         "by_target": dict(zip(targets.tolist(), np.bincount(codes, weights), strict=True)) if few else {},
         "count_by_target": dict(zip(targets.tolist(), np.bincount(codes).tolist(), strict=True)) if few else {},
     }  # fmt: skip
-    chosen = _drawn(query if qid is not None else None, len(y), _sampled_rows(n_blocks, X.shape[1], memory))
+    if wanted.spread:
+        sums |= look_at_spread(X, y, weights, query, (rows, pairs, inside), wanted.equal_queries and qid is not None)
+    size = _sampled_rows(wanted.n_blocks, X.shape[1], wanted.memory)
+    chosen = _drawn(query if qid is not None else None, len(y), size)
     sums["sample"] = [(X[chosen], y[chosen], weights[chosen], None if qid is None else qid[chosen])]
     return sums
 
@@ -92,6 +104,11 @@ def _sampled_rows(n_blocks: int, width: int, memory: int | None) -> int:
     """Rows that are drawn from every block."""
     room = SAMPLE if memory is None else min(SAMPLE, memory // _IN_SAMPLE)
     return -(-max(_FEWEST, room // (_CELL * max(1, width))) // max(1, n_blocks))
+
+
+def spread_of_pairs(found: Sums, query_weight: str) -> float | None:
+    """The mean squared distance of the samples of a pair; None where the first look could not tell."""
+    return mean_square(found, _plan(found, query_weight == "equal")[0])
 
 
 def state_in_blocks(rows: BlockRows, found: Sums, C: float, charge: Charge, query_weight: str) -> BlockPairStatement:

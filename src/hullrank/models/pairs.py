@@ -9,16 +9,19 @@ from hullrank.data import check_weights
 from hullrank.data.checks import is_source
 from hullrank.exceptions import HullrankError
 from hullrank.models._pair_blocks import (
+    Wanted,
     check_look,
     checked_block,
     first_look,
     sample_of,
+    spread_of_pairs,
     state_in_blocks,
 )
 from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting, warn_unless_converged
 from hullrank.models.pair_ranker import PairRanker
 from hullrank.problem.block_rows import BlockRows, ReadBlocks, refuse_beside_blocks
+from hullrank.problem.certificate import Status
 from hullrank.problem.charges import charge_named
 from hullrank.problem.joined_pairs import check_pairs, joined_pairs, pair_accuracy
 from hullrank.problem.pair_statement import PairStatement
@@ -203,23 +206,28 @@ class SwappedPairsRanker(PairRanker):
             )
         memory, names = getattr(source, "memory", None), getattr(source, "feature_names_in_", None)
         rows = blocks.map(checked_block)
-        found = rows.sum(first_look, len(source), memory)
+        scaled = isinstance(self.C, str)
+        found = rows.sum(first_look, Wanted(len(source), memory, scaled, self.query_weight == "equal"))
         check_look(found)
         X, y, weights, qid = sample_of(found)
         sample = self.state(X, y, sample_weight=weights, qid=qid)
         if names is not None:
             self.feature_names_in_ = names
+        warn_of_scales(self, sample.X, sample.moments)
         if len(y) == found["rows"]:
             self._learn(sample, began)
             self.certificate_ = replace(self.certificate_, passes=blocks.passes)
             return self
-        self.C_ = self._price(lambda: sample.mean_square)
+        square = spread_of_pairs(found, self.query_weight) if scaled else None
+        self.C_ = self._price(lambda: sample.mean_square if square is None else square)
         statement = state_in_blocks(rows, found, self.C_, charge_named(self.loss), self.query_weight)
         solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))
         self.coef_, self.n_iter_ = solution.point.coef, solution.iterations
         grade = statement.grade(Point(self.coef_), solution.evidence)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         warn_unless_converged(self.certificate_, self.tol)
+        if self.certificate_.status is not Status.INTERRUPTED:
+            self._warn_if_weak(sample.priced(self.C_, statement.charge))
         return self
 
     def state(

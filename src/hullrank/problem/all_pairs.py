@@ -224,6 +224,14 @@ def _members(group: Ints, weights: Floats) -> Any:
     return sp.csc_array((weights, group, np.arange(len(group) + 1)), shape=(n_groups, len(group)))
 
 
+def group_sums(X: Any, weights: Floats, group: Ints, n_groups: int) -> Floats:
+    """(n_groups, columns): the sum of the rows of every group, each by its weight."""
+    found = np.zeros((n_groups, X.shape[1]))
+    sums = _members(group, weights) @ X
+    found[: sums.shape[0]] = sums.toarray() if sp.issparse(sums) else sums
+    return found
+
+
 def _group_square(X: Any, mean: Floats, weights: Floats, group: Ints) -> float:
     """Sum over all pairs of rows of one group of the product of their weights and their squared distance.
 

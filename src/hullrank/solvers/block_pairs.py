@@ -23,12 +23,12 @@ _NARROWEST = 0.125  # least ratio of a window's width to that of the window befo
 def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start: Point | None = None) -> Solution:
     """Minimise until the relative gap is at most the tolerance; Ctrl-C keeps the best weights so far."""
     able(statement.family, statement)
-    w, width = _start(statement, start), _FIRST_WIDTH
     best: PairSurvey | None = None
+    (w, stopped), width = _start(statement, start), _FIRST_WIDTH
     step = np.zeros_like(w)
-    status, iteration = Status.MAX_ITER, 0
+    status, iteration = Status.INTERRUPTED if stopped else Status.MAX_ITER, 0
     try:
-        for iteration in range(1, options.max_iter + 1):
+        for iteration in range(1, 1 if stopped else options.max_iter + 1):
             found = statement.survey(w, width)
             if best is None or found.gap / found.objective < best.gap / best.objective:
                 best = found
@@ -55,10 +55,12 @@ def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start:
     return Solution(Point(best.w), best, status, iteration, "block_pairs")
 
 
-def _start(statement: BlockPairStatement, start: Point | None) -> Floats:
+def _start(statement: BlockPairStatement, start: Point | None) -> tuple[Floats, bool]:
+    """Weights to begin with, and whether Ctrl-C came while they were found: what is left then is their grade."""
     if start is not None:
-        return start.coef
-    return solve_pairs(statement.sample, Options(tol=_SAMPLE_TOL)).point.coef
+        return start.coef, False
+    found = solve_pairs(statement.sample, Options(tol=_SAMPLE_TOL))
+    return found.point.coef, found.status is Status.INTERRUPTED
 
 
 def _newton_step(statement: BlockPairStatement, found: PairSurvey) -> Floats:
