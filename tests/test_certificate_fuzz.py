@@ -1,8 +1,14 @@
 """A few hundred random problems of ``benchmarks/fuzz_certificates.py``: no false certificate, no crash."""
 
+import warnings
+
+import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from hullrank.problem import pairs
+from hullrank.problem.certificate import relative_gap
+from hullrank.solvers.base import REGISTRY, Options
 from referee.judge import judge
 from referee.random_problems import random_case
 
@@ -50,6 +56,27 @@ def test_what_converged_is_confirmed_by_certify(seed):
     """
     verdict = judge(random_case(seed))
     assert not verdict.failures, f"{verdict.case}: {verdict.failures}"
+
+
+@pytest.mark.parametrize("seed", [9812197, 9814095, 9819712, 9814040, 9815448, 9817151, 9818231])
+@pytest.mark.parametrize("warm", [True, False])
+def test_the_kernel_solver_calls_nothing_converged_whose_graded_gap_is_open(seed, warm):
+    """Large coefficients of equal samples cancel in the first three; a zero function takes the place of the next three.
+
+    The intervals of the last one were too narrow from a warm start: a stretch below 1 had narrowed them.
+    """
+    case = random_case(seed)
+    X, given = case.given
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = case.fit()
+    statement = model.state(X, case.y, **given)
+    start = model.candidate(statement) if warm else None
+    found = REGISTRY["SMO with Newton steps"].solve(statement, Options(1e-6), start)
+    grade = statement.grade(found.point, found.evidence, found.scores)
+    assert np.isfinite(grade.primal)
+    if found.status == "converged":
+        assert relative_gap(grade.primal, grade.dual, grade.floor) <= 2e-6
 
 
 def test_multipliers_that_miss_the_flow_prove_less_where_rows_are_not_centred():

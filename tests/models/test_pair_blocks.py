@@ -1,5 +1,6 @@
 """Pairs of rows in blocks: the same problem, objective and answer as with all rows in memory."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,12 +12,15 @@ from numpy.testing import assert_allclose
 
 from cases import slow_after
 from hullrank import SampledPairsRanker, SwappedPairsRanker
-from hullrank.exceptions import HullrankError, NoComparablePairError
+from hullrank.exceptions import ConvergenceWarning, HullrankError, NoComparablePairError
 from hullrank.io import Blocks
-from hullrank.models import _pair_blocks
+from hullrank.models import _pair_blocks, _pair_spread
+from hullrank.problem import block_pairs
 from hullrank.problem.block_rows import ReadBlocks
+from hullrank.problem.certificate import Status
 from hullrank.problem.charges import charge_named
 from hullrank.problem.statement import Point
+from hullrank.solvers.pairs_newton import solve_pairs
 
 KINDS = ("queries", "ranks", "ranges")
 LOSSES = ("hinge", "squared_hinge", "logistic")
@@ -91,6 +95,70 @@ def test_any_partition_gives_the_same_objective(kind, loss, cuts, seed, size):
     grade = blocks.grade(Point(w), survey)
     best = SwappedPairsRanker(2.0, loss=loss).fit(X, y, sample_weight=weights, qid=qid).certificate_.primal
     assert grade.dual <= best * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("query_weight", ["pairs", "equal"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_price_is_that_of_all_rows(kind, query_weight, small_samples):
+    """C="scale" is measured on all pairs, whatever the sample: of dense and of sparse rows, also far from 0."""
+    X, y, weights, qid = data(kind, m=1500)
+    for rows in (X + 1e3, sp.csr_array(np.where(X > 2, X, 0.0))):
+        model = SwappedPairsRanker(query_weight=query_weight, max_iter=1)
+        with pytest.warns(ConvergenceWarning):
+            model.fit(in_blocks((rows, y, weights, qid), [0, 300, 500, 1000]))
+        stated = SwappedPairsRanker(query_weight=query_weight).state(rows, y, sample_weight=weights, qid=qid)
+        assert_allclose(model.C_, stated.C, rtol=1e-8)
+
+
+def test_the_price_of_wide_rows_is_that_of_the_sample(small_samples, monkeypatch):
+    X, y, weights, qid = data("ranks")
+    monkeypatch.setattr(_pair_spread, "_MOST_COLUMNS", 3)
+    model = SwappedPairsRanker().fit(in_blocks((X, y, weights, qid), [1500]))
+    stated = SwappedPairsRanker().state(X, y, sample_weight=weights)
+    assert 1e-8 < abs(model.C_ / stated.C - 1) < 0.1
+
+
+@pytest.mark.parametrize("kind", ["queries", "ranges"])
+def test_few_rows_in_the_sample_take_few_passes(kind, small_samples):
+    """At the usual price, which is high here, Newton's steps from a small sample go too far and are cut."""
+    X, y, weights, qid = data(kind)
+    X = np.where(X > 2, X, 0.0) if kind == "ranges" else X
+    model = SwappedPairsRanker().fit(in_blocks((X, y, weights, qid), range(500, 3000, 500)))
+    assert model.certificate_.status == "converged"
+    assert model.certificate_.passes <= 20  # 42 and 401 when every step was taken as a whole, or cut to a quarter
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_coarse_bins_end_the_fit_with_the_reason(loss, small_samples, monkeypatch):
+    monkeypatch.setattr(block_pairs, "TABLE", 1 << 16)
+    with pytest.warns(ConvergenceWarning, match="bins of limited number; use fewer and larger blocks"):
+        model = SwappedPairsRanker(loss=loss).fit(in_blocks(data("ranges"), range(300, 3000, 300)))
+    assert model.certificate_.status == "stalled"
+    assert model.certificate_.passes <= 30
+
+
+def test_blocks_that_meet_in_a_target(small_samples):
+    """A target in which blocks end and begin, one that fills a block, and blocks without a neighbour's target."""
+    X, _, weights, _ = data("ranges")
+    y = np.concatenate([np.linspace(0, 1, 1000), np.full(900, 1.0), np.linspace(1, 2, 500), np.linspace(3, 4, 600)])
+    model = SwappedPairsRanker(5.0).fit(in_blocks((X, y, weights, None), [700, 1200, 1500, 2400]))
+    memory = SwappedPairsRanker(5.0).fit(X, y, sample_weight=weights)
+    assert model.certificate_.n_order_constraints == memory.certificate_.n_order_constraints
+    assert_allclose(model.certificate_.primal, memory.certificate_.primal, rtol=2e-6)
+
+
+def test_ctrl_c_while_the_sample_is_solved_keeps_its_answer(small_samples, monkeypatch):
+    """One survey grades the weights of the sample on all rows, and no more steps are made."""
+    X, y, weights, qid = data("queries")
+    monkeypatch.setattr(
+        "hullrank.solvers.block_pairs.solve_pairs",
+        lambda statement, options: replace(solve_pairs(statement, options), status=Status.INTERRUPTED),
+    )
+    with pytest.warns(ConvergenceWarning, match="the best answer so far is kept"):
+        model = SwappedPairsRanker(5.0).fit(in_blocks((X, y, weights, qid), [1500]))
+    assert model.certificate_.status == "interrupted"
+    assert model.certificate_.passes == 2
+    assert 1e-6 < model.certificate_.relative_gap < 1
 
 
 def test_equal_queries(small_samples):

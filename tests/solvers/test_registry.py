@@ -108,7 +108,7 @@ def statement_of(kind, name):
 def pairs_in_blocks(loss):
     rows = HeldBlocks([(FEW.X[part], FEW.codes[part], None, None) for part in (slice(0, 30), slice(30, 60))])
     rows = rows.map(_pair_blocks.checked_block)
-    found = rows.sum(_pair_blocks.first_look, 2, None)
+    found = rows.sum(_pair_blocks.first_look, _pair_blocks.Wanted(2, None))
     return _pair_blocks.state_in_blocks(rows, found, 1.0, charge_named(loss), "pairs")
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hullrank.data import check_queries, check_target, check_weights
 from hullrank.exceptions import HullrankError, NoComparablePairError
 from hullrank.models._block_samples import checked_features
-from hullrank.models._pair_spread import look_at_spread, mean_square
+from hullrank.models._pair_spread import look_at_spread, mean_square, range_ranks
 from hullrank.problem.block_pairs import FEW_RANKS, BlockPairStatement, Plan, inside_pairs, pair_block
 from hullrank.problem.block_rows import BlockRows, Sums
 from hullrank.problem.charges import Charge
@@ -165,7 +165,11 @@ def _plan(found: Sums, equal_queries: bool) -> tuple[Plan, int]:
 
 
 def _ranges(found: Sums) -> tuple[Plan, int]:
-    """Blocks that are ranges of the target: a rank for every end of a range, and one for what lies within."""
+    """Blocks that are ranges of the target.
+
+    A block has a rank of its own, since its inner pairs are summed by themselves; so has a target in which two blocks
+    meet. Few ranks leave room for fine bins of scores.
+    """
     blocks = sorted(found["ranges"])
     for (_, end, *_), (start, *_) in pairwise(blocks):
         if start < end:
@@ -174,16 +178,16 @@ def _ranges(found: Sums) -> tuple[Plan, int]:
                 f"next begins at {start:g}); sort the rows by the target before they are cut into blocks, in Dask by "
                 "sort_values, or give queries"
             )
-    edges = np.unique([end for block in blocks for end in block[:2]])
+    met = [start for (_, end, *_), (start, *_) in pairwise(blocks) if start == end]
+    edges = np.unique([*(block[0] for block in blocks), *met, *np.nextafter(met, np.inf)])
     plan = Plan("ranges", 1.0, edges)
     total, n_pairs = found["inside"], found["n_inside"]
     by_rank = np.zeros((2, plan.n_ranks))
     for low, high, *parts in blocks:
-        middle = 2 * np.searchsorted(edges, low) + 2
-        places = [2 * np.searchsorted(edges, low) + 1, middle, 2 * np.searchsorted(edges, high) + 1]
-        own = np.array(parts).T
-        for line, values in zip(by_rank, own, strict=True):
-            np.add.at(line, places, values)
+        places = range_ranks(plan, low, high)
+        own = np.zeros((2, 3))
+        np.add.at(own.T, places - places[0], parts)
+        np.add.at(by_rank.T, places, parts)
         total, n_pairs = total - _products(own[0]), n_pairs - _products(own[1])
     total, n_pairs = total + _products(by_rank[0]), n_pairs + _products(by_rank[1])
     return Plan("ranges", float(total), edges), int(n_pairs)

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _MOST_COLUMNS = 500  # beyond, sums by target of many blocks would take too much memory, and the sample has to do
-_ENOUGH_LEFT = 1e-6  # share of the sum of squares that must be left around the mean: beyond, digits are lost
+_ENOUGH_LEFT = 1e-9  # share of the sum of squares that is left around the mean, at which seven digits are lost
 
 
 def look_at_spread(
@@ -65,11 +65,19 @@ def mean_square(found: Sums, plan: Plan) -> float | None:
     table = np.zeros((plan.n_ranks, len(found["range_sums"][0][0])))
     total = float(found["inside_square"])
     for (low, high, *_), own in zip(found["ranges"], found["range_sums"], strict=True):
-        total -= _between(own)
-        ends = plan.ranks(np.array([low, high]))
-        assert ends is not None
-        np.add.at(table, [ends[0], ends[0] + 1, ends[1]], own)
+        ranks = range_ranks(plan, low, high)
+        mine = np.zeros_like(own)
+        np.add.at(mine, ranks - ranks[0], own)
+        total -= _between(mine)
+        np.add.at(table, ranks, own)
     return _if_known(table, (total + _between(table)) / plan.total)
+
+
+def range_ranks(plan: Plan, low: float, high: float) -> Ints:
+    """The ranks of the lowest targets of a block, of those in between, and of the highest: at most two apart."""
+    found = plan.ranks(np.array([low, min(np.nextafter(low, np.inf), high), high]))
+    assert found is not None
+    return found
 
 
 def _by_group(X: Any, weights: Floats, group: Ints, n_groups: int) -> Floats:

@@ -224,8 +224,13 @@ class SwappedPairsRanker(PairRanker):
         solution = solve(statement, Options(self.tol, self.max_iter, self.verbose))
         self.coef_, self.n_iter_ = solution.point.coef, solution.iterations
         grade = statement.grade(Point(self.coef_), solution.evidence)
-        self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
-        warn_unless_converged(self.certificate_, self.tol)
+        graded = certificate(statement, grade, solution, self.tol, perf_counter() - began)
+        cure: dict[str, str] = {}
+        if graded.status is Status.STALLED and statement.plan.kind != "queries":
+            graded = replace(graded, cause="scores of different blocks are compared in bins of limited number")
+            cure = {"cure": "use fewer and larger blocks, a smaller C, or a larger tol"}
+        self.certificate_ = graded
+        warn_unless_converged(self.certificate_, self.tol, **cure)
         if self.certificate_.status is not Status.INTERRUPTED:
             self._warn_if_weak(sample.priced(self.C_, statement.charge))
         return self

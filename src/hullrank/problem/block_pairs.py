@@ -54,8 +54,8 @@ class PairBlock(NamedTuple):
 class Plan(NamedTuple):
     """How raw blocks become blocks of pairs.
 
-    ``edges`` are the targets that have a rank of their own, those in between share one; None where every pair lies in
-    a query. ``total`` is the weight of all pairs before scaling (or, where queries weigh equally, their number).
+    ``edges`` are the least targets of the ranks that blocks share, in rising order; None where every pair lies in a
+    query. ``total`` is the weight of all pairs before scaling (or, where queries weigh equally, their number).
     """
 
     kind: str
@@ -67,19 +67,11 @@ class Plan(NamedTuple):
     @property
     def n_ranks(self) -> int:
         """The number of ranks that blocks share."""
-        if self.edges is None:
-            return 0
-        return len(self.edges) if self.kind == "ranks" else 2 * len(self.edges) + 1
+        return 0 if self.edges is None else len(self.edges)
 
     def ranks(self, y: Floats) -> Ints | None:
         """The shared rank of every target."""
-        if self.edges is None:
-            return None
-        place = np.searchsorted(self.edges, y)
-        if self.kind == "ranks":
-            return place
-        known = self.edges[np.minimum(place, len(self.edges) - 1)] == y
-        return 2 * place + known
+        return None if self.edges is None else np.searchsorted(self.edges, y, side="right") - 1
 
 
 def inside_pairs(
@@ -224,11 +216,13 @@ def _centred(X: Any, mean: Floats | None) -> Any:
 @dataclass(frozen=True)
 class PairSurvey:
     """All pairs at some weights: the objective (an upper bound of it, by what unknown pairs may cost), the gradient of
-    the smoothed one, what the window and unknown pairs leave open, and the Hessian where it is a sum."""
+    the ``smoothed`` one and its value, what the window and unknown pairs leave open, and the Hessian where it is a
+    sum."""
 
     w: Floats
     width: float
     objective: float
+    smoothed: float
     gradient: Floats
     loose: float
     size: float
@@ -282,8 +276,10 @@ class BlockPairStatement:
         unknown = self.C * sums["unknown"]
         loose = unknown + (self.C * width * sums["window"] / 16 if self.charge is Charge.HINGE else 0.0)
         objective = Penalty.L2.of(w) + self.C * paid + unknown
+        smoothed = Penalty.L2.of(w) + 0.5 * slope * sums["square"] if self.charge is Charge.HINGE else objective
         H = slope * sums["H"] if "H" in sums else None
-        return PairSurvey(w, width, objective, w + slope * sums["pull"], loose, max(sums["size"]) + abs(shift), H)
+        size = max(sums["size"]) + abs(shift)
+        return PairSurvey(w, width, objective, smoothed, w + slope * sums["pull"], loose, size, H)
 
     def _tables(self, view: View) -> tuple[View, PartnerTables | MomentTables | None]:
         """What a pass finds of the scores of all blocks, for the pairs between them."""

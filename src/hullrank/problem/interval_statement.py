@@ -125,7 +125,7 @@ class IntervalStatement:
         """The objective of a point; infinite where it breaks an order constraint or a hard margin."""
         s = self.scores(point) if scores is None else scores
         lost = total_charge(self.problem, self.layout, point.thresholds, s[self.samples.rows])
-        return self._objective(point, s, lost, self._digits(point, s))
+        return self._objective(point, s, lost, self.digits(point, s))
 
     def _objective(self, point: Point, s: Floats, lost: float, digits: float) -> float:
         """The objective of a point, from the total charge of its rows; rounding may move a score by ``digits``."""
@@ -156,7 +156,7 @@ class IntervalStatement:
         if isinstance(evidence, BlockEvidence):
             return self.in_blocks(self.size.n_samples).grade(point, evidence)
         s = self._checked_scores(point, scores)
-        sorted_scores, digits = s[self.samples.rows], self._digits(point, s)
+        sorted_scores, digits = s[self.samples.rows], self.digits(point, s)
         lost, rounding = charge_and_rise(self.problem, self.layout, point.thresholds, sorted_scores, digits)
         primal = self._objective(point, s, lost, digits)
         graded = self._certified(point, evidence, s, lost)
@@ -200,7 +200,7 @@ class IntervalStatement:
             self._unit, lost, centred=self.space is None and self.view.mean is not None,
         )  # fmt: skip
 
-    def _digits(self, point: Point, s: Floats) -> float:
+    def digits(self, point: Point, s: Floats) -> float:
         """How far rounding may move a score, about."""
         largest = max(float(np.abs(s).max(initial=0.0)), float(np.abs(point.thresholds).max(initial=0.0)))
         return EPSILON * (largest + self._reach(point.coef))

@@ -17,6 +17,10 @@ from hullrank.solvers.pairs_newton import solve_pairs
 
 _FIRST_WIDTH = 0.03  # width of the first window over which the hinge is smoothed, in margins
 _SAMPLE_TOL = 1e-4  # relative gap to which the sample is solved
+_SHORTEST, _LONGEST = 0.1, 0.7  # what is left of a step that went too far
+# The window is narrowed where the gradient's part of the gap is at most so many times the window's part: later on, and
+# after the first survey, whose step is a good one where the sample is large.
+_PATIENCE = 10.0, 100.0
 _NARROWEST = 0.125  # least ratio of a window's width to that of the window before
 
 
@@ -24,6 +28,7 @@ def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start:
     """Minimise until the relative gap is at most the tolerance; Ctrl-C keeps the best weights so far."""
     able(statement.family, statement)
     best: PairSurvey | None = None
+    here: PairSurvey | None = None
     (w, stopped), width = _start(statement, start), _FIRST_WIDTH
     step = np.zeros_like(w)
     status, iteration = Status.INTERRUPTED if stopped else Status.MAX_ITER, 0
@@ -32,22 +37,23 @@ def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start:
             found = statement.survey(w, width)
             if best is None or found.gap / found.objective < best.gap / best.objective:
                 best = found
-            elif found.objective > best.objective * (1 + 1e-12) and float(np.linalg.norm(step)) > 0:
-                step = step / 4
-                w = best.w + step
-                if float(np.linalg.norm(step)) <= 1e-14 * float(np.linalg.norm(w)):
-                    status = Status.STALLED
-                    break
-                continue
-            _report(found, iteration, statement.passes, options.verbose)
-            if found.gap <= options.tol * found.objective:
+            _report(best, iteration, statement.passes, options.verbose)
+            if best.gap <= options.tol * best.objective:
                 status = Status.CONVERGED
                 break
-            step = _newton_step(statement, found)
-            w = found.w + step
-            if found.loose > 0.5 * options.tol * found.objective:
-                wanted = 0.9 * (0.5 * options.tol * found.objective / found.loose) ** 0.5
-                width = found.width * max(_NARROWEST, min(1.0, wanted))
+            if here is not None and found.smoothed > here.smoothed:
+                step = _shorter(step, here, found)
+                w = here.w + step
+            else:
+                step = _newton_step(statement, found)
+                w, width = found.w + step, _next_width(found, options.tol, _PATIENCE[here is None])
+                here, before = found, here
+                if _is_stuck(found, before):
+                    status = Status.STALLED
+                    break
+            if float(np.linalg.norm(step)) <= 1e-14 * float(np.linalg.norm(w)) and width == found.width:
+                status = Status.STALLED
+                break
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     if best is None:
@@ -61,6 +67,32 @@ def _start(statement: BlockPairStatement, start: Point | None) -> tuple[Floats, 
         return start.coef, False
     found = solve_pairs(statement.sample, Options(tol=_SAMPLE_TOL))
     return found.point.coef, found.status is Status.INTERRUPTED
+
+
+def _is_stuck(found: PairSurvey, before: PairSurvey | None) -> bool:
+    """Whether other surveys would leave as much open: the gradient is 0 beside what the window and unknown pairs leave
+    open, and that has not become less, because bins cannot be narrower.
+    """
+    by_gradient = found.gap - found.loose
+    if before is None or by_gradient > 0.01 * found.loose:
+        return False
+    return found.loose > 0.95 * before.loose
+
+
+def _shorter(step: Floats, here: PairSurvey, found: PairSurvey) -> Floats:
+    """A step that went too far, cut to where the slope along it is 0 if that rises evenly from its start to its end."""
+    fall, rise = -float(here.gradient @ step), float(found.gradient @ step)
+    share = fall / (fall + rise) if fall > 0 and rise > 0 else 0.5
+    return step * min(max(share, _SHORTEST), _LONGEST)
+
+
+def _next_width(found: PairSurvey, tol: float, patience: float) -> float:
+    """The window of the next survey: as narrow as the tolerance asks for, once the gradient is not all that is open."""
+    wanted = 0.5 * tol * found.objective
+    open_by_gradient = found.gap - found.loose
+    if found.loose <= wanted or open_by_gradient > patience * found.loose:
+        return found.width
+    return found.width * max(_NARROWEST, 0.9 * (wanted / found.loose) ** 0.5)
 
 
 def _newton_step(statement: BlockPairStatement, found: PairSurvey) -> Floats:
