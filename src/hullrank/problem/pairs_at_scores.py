@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank._threads import in_threads
 from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.charges import Charge
 from hullrank.problem.logistic_pairs import LogisticPairs
@@ -15,6 +16,7 @@ from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
 FEW_RANKS = 8  # of which ``_pair_loops.grade_tables`` has running sums
 Arranged = tuple[Ints, NDArray[np.int32], Floats, Floats]  # rows' numbers, and in that order ranks, scores, weights
 FEW_ROWS = 1000  # up to here NumPy sorts scores faster than a compiled loop
+ROWS_FOR_THREADS = 20_000  # beyond, each of the two directions takes some milliseconds, more than starting a thread
 MANY_ROWS = 100_000  # beyond, sums by sample are dropped where other ones are asked for: they are most of the memory
 
 
@@ -168,11 +170,14 @@ class AtScores:
         """Sums of a and a v over the higher partners of every sample, and over its lower partners, with d < margin."""
         from hullrank.problem._pair_loops import partner_sums
 
-        higher, lower = np.empty((2, len(v))), np.empty((2, len(v)))
-        counters = np.empty((self.pairs.most_ranks, 2))
-        pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights, v, counters
-        partner_sums(1, self.scores, margin, *pairs, higher)
-        partner_sums(-1, self.scores, margin, *pairs, lower)
+        pairs = self.rank, self.pairs.starts, self.pairs.n_ranks, self.weights, v
+
+        def sums(way: int) -> Floats:
+            found, counters = np.empty((2, len(v))), np.empty((self.pairs.most_ranks, 2))
+            partner_sums(way, self.scores, margin, *pairs, counters, found)
+            return found
+
+        higher, lower = (in_threads if len(v) > ROWS_FOR_THREADS else map)(sums, (1, -1))
         return higher, lower
 
     def _unsorted(self, values: Floats) -> Floats:
