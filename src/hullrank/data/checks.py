@@ -161,7 +161,8 @@ def check_target(X: Matrix, y: Any, *, discrete: bool = False) -> NDArray[Any]:
         raise HullrankError("this estimator requires y to be passed, but the target y is None")
     refuse_masked(y, "y")
     values = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
-    check_consistent_length(X, values)
+    if len(values) != X.shape[0]:
+        check_consistent_length(X, values)
     if values.dtype.kind == "c":
         raise LabelError("Complex data not supported: y is complex; ranks must be real numbers or labels")
     bad = _missing(values)

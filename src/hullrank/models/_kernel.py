@@ -134,11 +134,10 @@ class KernelMixin:
         if statement.space is None:
             return self.coef_
         positions = statement.positions
-        coef = np.zeros(len(positions))
-        place = np.searchsorted(positions, self.support_)
-        if len(place) and (place.max() >= len(positions) or not np.array_equal(positions[place], self.support_)):
+        every = np.bincount(self.support_, self.dual_coef_[0], positions[-1] + 1)  # by row of the data as given
+        coef: Floats = every[positions]
+        if np.count_nonzero(coef) < np.count_nonzero(every):
             raise HullrankError("the support vectors of this model are no rows of these data; pass the training data")
-        coef[place] = self.dual_coef_[0]
         return coef
 
     def _few_coordinates(self, samples: Samples, space: KernelSpace | None) -> Samples | None:

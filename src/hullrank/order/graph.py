@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,7 @@ class OrderGraph:
         """Whether any two labels are joined by an edge."""
         return self._codes is None
 
-    @property
+    @cached_property
     def is_total(self) -> bool:
         """Whether any two labels are comparable."""
         if self._codes is None:

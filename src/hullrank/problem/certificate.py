@@ -276,7 +276,7 @@ def certify_intervals(
 def _reach(problem: IntervalProblem, theta: Floats, scores: Floats) -> tuple[float, float]:
     """How far from their middle, and from 0, the thresholds of an optimum may lie: about as scores and they do here."""
     inner = theta[: problem.n_thresholds]
-    ends = [np.min(scores, initial=np.inf), np.max(scores, initial=-np.inf), inner.min(), inner.max()]
+    ends = [scores.min(initial=np.inf), scores.max(initial=-np.inf), inner.min(), inner.max()]
     rho = abs(theta[-1]) if problem.has_rho else 0.0
     reach = float(max(ends) - min(ends) + rho + problem.gap.max(initial=0.0))
     return reach, reach + float(max(np.abs(inner)))

@@ -24,13 +24,15 @@ class ColumnMoments(NamedTuple):
 def column_moments(X: Any) -> ColumnMoments:
     """Measured on enough of the rows, in pieces that stay in cache: a fifth of NumPy's time."""
     some = X[:: max(1, X.shape[0] * X.shape[1] // _ENOUGH)]
-    mean = np.full(len(some), 1 / len(some)) @ some
+    shares = np.full(len(some), 1 / len(some))
+    mean = shares @ some
     squares = np.zeros(X.shape[1])
     step = max(256, _PIECE // X.shape[1])
     for low in range(0, len(some), step):
         apart = some[low : low + step] - mean
-        squares += np.einsum("ij,ij->j", apart, apart)
-    return ColumnMoments(mean, np.sqrt(squares / len(some)))
+        apart *= apart
+        squares += shares[low : low + step] @ apart
+    return ColumnMoments(mean, np.sqrt(squares))
 
 
 def mean_square(X: Any, weights: Floats) -> float:

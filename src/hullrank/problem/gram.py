@@ -29,6 +29,7 @@ LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
 _TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
 _LEAST_BLOCKS = 4  # blocks of rows into which a symmetric matrix is cut at the least, to compute half of it
 _FEW_NUMBERS = 1 << 15  # entries copied at a time from a known matrix: large temporary arrays cost more than copying
+_FEW_ROWS = 32  # rows up to which all their values are computed: to choose those with a coefficient takes longer
 _FEW = 400  # rows up to which a symmetric matrix is computed whole: mirroring its half takes longer than it saves
 
 
@@ -165,7 +166,7 @@ class Gram:
         """``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients cost nothing.
 
         Of many values that are equal in pairs because the matrix is symmetric, one of each is computed: where most
-        coefficients are not zero, half of all.
+        coefficients are not zero, half of all. Of a few rows all values are computed.
         """
         if self._is_known_in_float64:
             return self._known_times(coef, rows)
@@ -173,6 +174,10 @@ class Gram:
             columns = np.arange(len(self)) if rows is None else rows
             tiles = [columns[low : low + TILE] for low in range(0, len(columns), TILE)]
             return np.concatenate([np.empty(0), *(self._columns_times(coef, tile) for tile in tiles)])
+        if rows is not None and self._is_symmetric and len(rows) <= _FEW_ROWS:
+            values = np.empty((len(rows), len(self)))
+            self._float64.fill(rows, values)
+            return values @ coef
         if rows is not None or not self._is_symmetric or np.count_nonzero(coef) <= _FEW:
             return self._columns_times(coef, rows)
         used, idle = np.flatnonzero(coef), np.flatnonzero(coef == 0)

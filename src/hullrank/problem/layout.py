@@ -88,15 +88,15 @@ class RowLayout:
 def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDArray[np.float64]) -> RowLayout:
     """The layout for class-sorted samples with class c at ``starts[c]:starts[c + 1]``; costs are C times weights."""
     home, sizes = problem.group_class[problem.bundles[:, 0]], starts[1:] - starts[:-1]
-    n_rows, m = int(sizes[problem.group_class].sum()), len(weights)
+    table, first_rows = bundle_table(problem, starts[home], sizes[home])
+    n_rows, m = int(first_rows[-1]), len(weights)
     if n_rows > max(MOST_ROWS, ROWS_A_SAMPLE * m):
         raise HullrankError(
             f"every one of {m} samples pays at about {n_rows // m} thresholds, which makes {n_rows} rows (at most "
             f"{MOST_ROWS}); use thresholds='immediate' or slack='sample', fewer classes, or fewer edges"
         )
-    table, first_rows = bundle_table(problem, starts[home], sizes[home])
     samples = concatenated_ranges(table[:, START], table[:, LENGTH])
-    return RowLayout(table, first_rows, samples, problem.cost * weights[samples], len(weights))
+    return RowLayout(table, first_rows, samples, problem.cost * weights[samples], m)
 
 
 def restrict_layout(

@@ -70,12 +70,12 @@ class ActiveSet:
             self._write_back()
             self.whole.cache.reset(self._whole_gram)
             self._activate_all()
+            self.whole.refresh()
 
     def recompute_scores(self) -> None:
         """Replace the scores of the active samples by scores from float64 kernel values."""
         self._write_back()
-        self.state.scores[:] = self._whole_gram.times(self.whole.beta, self.samples if self.is_shrunk else None)
-        self.state.refresh()
+        self.state.put_scores(self._whole_gram.times(self.whole.beta, self.samples if self.is_shrunk else None))
 
     def _write_back(self) -> None:
         """Copy the multipliers of the active rows to the whole problem."""

@@ -118,7 +118,7 @@ def _best_flow(state: SmoState) -> Floats:
 
 def _stretch(state: SmoState) -> None:
     """Multiply the multipliers by the number for which the dual objective is largest, within their boxes."""
-    gain = float(state.problem.offset @ state.group_sums() + state.problem.gap @ state.order_multipliers)
+    gain = state.gain
     curvature = 2.0 * (gain - state.dual)
     if gain <= 0.0 or curvature <= 0.0:
         return

@@ -37,7 +37,8 @@ class SmoState:
         if not is_hinge(problem):
             self.charge_curvature[sample] = 0.5 / layout.row_cost
         self.v = np.zeros(layout.n_rows)
-        self.lower, self.upper = np.where(sign > 0, 0.0, -bound), np.where(sign > 0, bound, 0.0)
+        far_end = sign * bound
+        self.lower, self.upper = np.minimum(far_end, 0.0), np.maximum(far_end, 0.0)
         self.offset = sign * layout.spread(problem.offset)
         self.rising, self.falling = np.empty((2, layout.n_rows), dtype=np.float32)
         self.curvature = (diagonal + self.charge_curvature).astype(np.float32)
@@ -99,9 +100,13 @@ class SmoState:
         goal = self.goal
         self.rising[:] = np.where(self.v < self.upper, goal, -loops.FAR)
         self.falling[:] = np.where(self.v > self.lower, goal, loops.FAR)
-        self.rounded[:] = self.scores
-        self.numbers[loops.CURVATURE] = 0.0
         loops.find_paths(self.edges, self.gap, self.order, self.path_cost, self.hop)
+        self.put_scores(self.scores)
+
+    def put_scores(self, scores: Floats) -> None:
+        """Take over scores of the present multipliers; goals and paths, which depend on these alone, stay."""
+        self.scores[:] = self.rounded[:] = scores
+        self.numbers[loops.CURVATURE] = 0.0
 
     @cached_property
     def row_sign(self) -> Floats:
@@ -126,6 +131,8 @@ class SmoState:
     @property
     def goal(self) -> Floats:
         """Residual plus score of each row, in float64."""
+        if is_hinge(self.problem):
+            return self.offset
         total = self.v
         if self.layout.shares_slacks:
             total = self.v - np.where(self.row_partner >= 0, self.v[self.row_partner], 0.0)
@@ -165,10 +172,15 @@ class SmoState:
         return self.row_sign * self.v / self.layout.row_cost
 
     @property
+    def gain(self) -> float:
+        """The linear part of the dual objective, offset.alpha + gap.t."""
+        return float(self.offset @ self.v + self.gap @ self.order)
+
+    @property
     def dual(self) -> float:
         """The dual objective."""
-        gain = float(self.problem.offset @ self.group_sums() + self.problem.gap @ self.order_multipliers)
-        if self.charge_curvature.any():
+        gain = self.gain
+        if not is_hinge(self.problem):
             sums = np.bincount(self.layout.row_slack, self.row_sign * self.v, self.layout.n_slacks)
             gain -= 0.25 * float(sums @ (sums / self.layout.cost))
         return gain - 0.5 * float(self.beta @ self.scores)
