@@ -57,18 +57,19 @@ class _MendingCache(FunctionCache):
             return None
 
 
-def _float32_intrinsic(name: str, doc: str) -> Any:
+def _intrinsic(name: str, doc: str) -> Any:
     def typed(_context: Any, a: Any, b: Any) -> Any:
+        kind, real = (types.float32, ir.FloatType()) if a == types.float32 else (types.float64, ir.DoubleType())
+
         def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            real = ir.FloatType()
             function = builder.module.declare_intrinsic(name, [real], ir.FunctionType(real, [real, real]))
             return builder.call(function, arguments, fastmath=("nnan", "nsz"))
 
-        return types.float32(types.float32, types.float32), build
+        return kind(kind, kind), build
 
     typed.__doc__ = doc
     return intrinsic(typed)
 
 
-fmax = _float32_intrinsic("llvm.maxnum", "The larger of two float32, neither NaN; a running maximum is vectorised.")
-fmin = _float32_intrinsic("llvm.minnum", "The smaller of two float32, neither NaN; a running minimum is vectorised.")
+fmax = _intrinsic("llvm.maxnum", "The larger of two floats of one type, neither NaN; a running maximum is vectorised.")
+fmin = _intrinsic("llvm.minnum", "The smaller of two floats of one type, neither NaN; a running minimum is vectorised.")

@@ -50,6 +50,11 @@ class Samples:
         """(K + 1,) first position of every class in ``rows``."""
         return np.concatenate([[0], np.cumsum(np.bincount(self.codes, minlength=self.n_classes))])
 
+    @cached_property
+    def class_weight(self) -> Floats:
+        """(K,) total weight of every class."""
+        return np.bincount(self.codes, self.weights, self.n_classes).astype(np.float64, copy=False)
+
     @property
     def n_order_constraints(self) -> int:
         """Pairs of samples of different classes, (m^2 - sum m_c^2) / 2."""

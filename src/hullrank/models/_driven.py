@@ -145,5 +145,4 @@ def where(space: KernelSpace | None) -> str:
 
 def row_weight(unit: IntervalProblem, samples: Samples) -> float:
     """N of the nu margin: the weight of all rows, one for each side on which a class has a neighbour."""
-    per_class = np.bincount(samples.codes, samples.weights, samples.n_classes)
-    return float(per_class[unit.group_class].sum())
+    return float(samples.class_weight[unit.group_class].sum())

@@ -8,6 +8,58 @@ from hullrank.problem.charges import HINGE, LOGISTIC, SQUARED_HINGE
 
 Array = Any
 STEEP = 600.0  # violations up to which exp(v), and products of some of them, are finite numbers
+_ANY_ORDER = {"reassoc", "contract"}  # sums may be taken in any order, so that they run on vectors
+
+
+@njit(error_model="numpy", fastmath=_ANY_ORDER, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _length(X: Array, i: int, centre: Array) -> float:
+    """|x_i - centre|."""
+    square = 0.0
+    for j in range(X.shape[1]):
+        square += (X[i, j] - centre[j]) ** 2
+    return sqrt(square)
+
+
+@njit(error_model="numpy")
+def survey_hinges(
+    X: Array, centre: Array, lengths: Any, codes: Array, weights: Array, s: Array, first: Array, bundles: Array,
+    groups: Array, cost: float, width: float, smoothed: bool, digits: float, group_rows: Array, per_sample: Array,
+    near: Array, per_group: Array,
+) -> Any:  # fmt: skip
+    """``survey_rows`` for a hinge whose slacks are those of one row each, rows at hand: a third of its time.
+
+    Of per_group it fills sums of alpha and d, and group_rows[0, g] += sums of d x where kinks are smoothed.
+    """
+    total, rise, n_near = 0.0, 0.0, 0
+    usual, longest = lengths
+    reach = width if smoothed else longest * width
+    for i in range(len(codes)):
+        c = cost * weights[i]
+        pull, bend = 0.0, 0.0
+        for b in range(place(first[place(codes[i])]), place(first[place(codes[i] + 1)])):
+            g = place(bundles[b, 0])
+            v = groups[1, g] - groups[0, g] * s[i]
+            paid = max(v, 0.0)
+            total += c * paid
+            rise += c * (max(v + digits, 0.0) - paid)
+            alpha, size = c if v > 0.0 else 0.0, abs(v)
+            if size < reach and (size < width or size * usual < width * _length(X, i, centre)):
+                near[0, n_near] = i
+                near[1, n_near] = b
+                n_near += 1
+                alpha = 0.0
+                if smoothed:
+                    d = c / (2.0 * width)
+                    alpha = d * (v + width)
+                    bend += d
+                    per_group[1, g] += d
+                    for j in range(X.shape[1] if len(group_rows) else 0):
+                        group_rows[0, g, j] += d * X[i, j]
+            pull += groups[0, g] * alpha
+            per_group[0, g] += alpha
+        per_sample[0, i] = pull
+        per_sample[1, i] = bend
+    return total, rise, n_near
 
 
 @njit(error_model="numpy")

@@ -121,8 +121,15 @@ def charge_slacks(
 
     problem, m, sparse = frame.problem, len(s), sp.issparse(rows.X)
     first, bundles, slots = frame.bundles_by_class
-    groups, growth = _growth(problem, theta, s)
     per_sample, near = np.empty((2, m)), np.empty((2, m * slots), dtype=np.int64)
+    if problem.charge is Charge.HINGE and not (sparse or problem.shares_slacks):
+        charge, rise, n_near = _block_loops.survey_hinges(
+            *_measures(frame, rows), block.codes, block.weights, s, first, bundles,
+            np.stack([problem.sign, problem.offsets(theta)]), problem.cost, window.width, not window.fetch, digits,
+            group_rows, per_sample, near, per_group,
+        )  # fmt: skip
+        return Charged(charge, rise, per_sample, near[:, :n_near])
+    groups, growth = _growth(problem, theta, s)
     cross = np.zeros((2, m if sparse else 0, slots))  # a class with fewer bundles leaves its last entries at 0
     charge, rise, n_near = _block_loops.survey_rows(
         *_measures(frame, rows), block.codes, block.weights, s, growth, first, bundles, groups,
@@ -185,10 +192,14 @@ def _growth(problem: IntervalProblem, theta: Floats, s: Floats) -> tuple[Floats,
     """(sign, offset, exp(offset)) of the groups, and exp(s) where a logistic charge can be had from these products."""
     from hullrank.problem._block_loops import STEEP
 
-    offsets, size = problem.offsets(theta), float(np.abs(s).max(initial=0.0))
-    if problem.charge is not Charge.LOGISTIC or not size + np.abs(offsets).max(initial=0.0) < STEEP / 2:
+    offsets = problem.offsets(theta)
+    if problem.charge is not Charge.LOGISTIC or not _size(s) + _size(offsets) < STEEP / 2:
         return np.stack([problem.sign, offsets, offsets]), np.empty(0)
     return np.stack([problem.sign, offsets, np.exp(offsets)]), np.exp(s)
+
+
+def _size(values: Floats) -> float:
+    return float(np.abs(values).max(initial=0.0))
 
 
 def _add_group_rows(

@@ -83,7 +83,7 @@ def survey_block(block: Block, frame: Frame, coef: Floats, theta: Floats, window
     """The sums of one block (a task: see ``block_rows``), piece by piece."""
     problem, n = frame.problem, len(coef)
     _, _, slots = frame.bundles_by_class
-    step = int(np.clip(NUMBERS // max(n, 4 * slots), 256, PIECE))
+    step = min(max(NUMBERS // max(n, 4 * slots), 256), PIECE)
     sums: Sums = {"charge": 0.0, "rise": 0.0, "n_near": 0, "pull": np.zeros(n), "range": [], "near": []}
     sums["per_group"] = np.zeros((4, problem.n_groups))
     lines = _group_lines(problem.charge, window)
@@ -123,12 +123,13 @@ def _survey_piece(
     s = linear_scores(X, point.coef)
     rows = frame.rows(X)
     charge = charge_thresholds if frame.pays_everywhere else charge_slacks
-    digits = frame_digits(frame, point, float(np.abs(s).max(initial=0.0)))
+    least, largest = float(s.min()), float(s.max())
+    digits = frame_digits(frame, point, max(-least, largest))
     found = charge(frame, rows, block, s, point.thresholds, window, digits, lines, sums["per_group"], group_rows)
     sums["charge"] += found.charge
     sums["rise"] += found.rise
     sums["n_near"] += found.near.shape[1]
-    sums["range"].append((float(s.min()), float(s.max())))
+    sums["range"].append((least, largest))
     sums["pull"] += rows.adjoint(found.per_sample[0])
     if H is not None:
         d = found.per_sample[1]

@@ -65,7 +65,7 @@ class GroupedClasses:
 
 def balanced(samples: Samples) -> Samples:
     """The same samples with weights by which every class, or every cell, weighs the same."""
-    totals = np.bincount(samples.codes, samples.weights, samples.n_classes)
+    totals = samples.class_weight
     factors = totals.sum() / samples.n_classes / totals
     return replace(samples, weights=samples.weights * factors[samples.codes])
 

@@ -27,7 +27,6 @@ def draw(samples: Samples, size: int, rng: np.random.Generator, fewest: int = FE
         return samples
     positions = samples.rows[drawn_positions(samples.starts, size, rng, fewest)[0]]
     codes, weights = samples.codes[positions], samples.weights[positions]
-    whole = np.bincount(samples.codes, samples.weights, samples.n_classes)
     part = np.bincount(codes, weights, samples.n_classes)
-    raised = np.divide(whole, part, out=np.zeros(samples.n_classes), where=part > 0)
+    raised = np.divide(samples.class_weight, part, out=np.zeros(samples.n_classes), where=part > 0)
     return Samples(samples.X[positions], codes, weights * raised[codes], samples.n_classes)

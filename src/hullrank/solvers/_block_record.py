@@ -75,8 +75,11 @@ class Record:
     def _try_zero(self) -> None:
         """Where a homogeneous problem is proven to have nothing better than 0, the point is 0.
 
-        There all scores, thresholds and charges are 0, so that no pass is needed.
+        There all scores, thresholds and charges are 0, so that no pass is needed. The lower bound of the evidence is
+        higher there by its rounding at most, so that a point clearly below 0 is not compared.
         """
+        if -(self.grade.dual + self.grade.noise) > self.tol * self.grade.floor:
+            return
         zero = nothing_charged(self.statement.problem, self.statement.size.n_features)
         grade = self.statement.grade(zero.point, replace(self.evidence, survey=zero))
         if -grade.dual <= self.tol * grade.floor:

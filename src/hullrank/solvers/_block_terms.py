@@ -86,7 +86,8 @@ def fetched(statement: BlockStatement, survey: Survey, units: Units) -> NearRows
         rows = ArrayRows(sp.vstack(parts, format="csr")[order] / units.f)
     else:
         X = np.empty((len(order), parts[0].shape[1]), order="F")  # by column, so that weighing rows runs along memory
-        place = np.argsort(order)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
         ends = np.cumsum([len(part) for part in parts])
         for end in ends:  # parts are let go one by one, so that rows are not held twice
             part = parts.pop(0)

@@ -13,10 +13,11 @@ a / z per row and ``bend`` = (kappa, 1 / (1 + kappa sum of ratios)) per slack ma
 
 from typing import Any
 
-from hullrank._jit import njit, place
+from hullrank._jit import fmax, njit, place
 from hullrank.problem.charges import HINGE, SQUARED_HINGE
 
 Array = Any
+SEVERAL = 8  # rows of a bundle from which loops that write one array each, and so run on vectors, are faster than one
 
 
 @njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -166,15 +167,16 @@ def right_side(
             per_group[2, h] += sum_y2
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def row_steps(
     table: Array, groups: Array, shift: Array, cost: Array, s: Array, ds: Array, point: Array, slack: Array,
     ratio: Array, bend: Array, rest: Array, rest_xi: Array, move: Array, dxi: Array, refine: bool,
 ) -> Any:  # fmt: skip
     """da = D (rest - dg), dxi = rest_xi + kappa sum da, dz = g + dg + xi + dxi - z, with dg = sign ds - shift.
 
-    ``refine`` adds the step of a small (ds, shift). Returns 1 / (longest step) and the coefficients of t and t^2 in
-    the complementarity along the step.
+    ``refine`` adds the step of a small (ds, shift). Sums may be taken in any order, so that they run on vectors, but D
+    is applied as it is written (``_apply_d``). Returns 1 / (longest step) and the coefficients of t and t^2 in the
+    complementarity along the step.
     """
     worst = 1e-300
     first_order = 0.0
@@ -182,6 +184,26 @@ def row_steps(
     for b in range(len(table)):
         start, length, g, h = place(table[b, 0]), place(table[b, 1]), place(table[b, 2]), table[b, 3]
         row, partner, first, charge = place(table[b, 4]), place(table[b, 5]), place(table[b, 6]), table[b, 7]
+        if h < 0 and length >= SEVERAL and not refine:
+            sign, o, back, own = groups[0, g], groups[1, g], shift[g], 1.0 if charge == HINGE else 0.0
+            for i in range(length):
+                dg = sign * ds[start + i] - back
+                move[0, row + i] = bend[1, first + i] * ratio[row + i] * (rest[row + i] - dg)
+            for i in range(length):
+                dxi[first + i] = bend[0, first + i] * move[0, row + i] + own * rest_xi[first + i]
+            for i in range(length):
+                margin = (sign * s[start + i] - o) + (sign * ds[start + i] - back)
+                move[1, row + i] = margin + slack[1, first + i] + dxi[first + i] - point[1, row + i]
+            for i in range(length):
+                r, q = row + i, first + i
+                a, z, v, xi = point[0, r], point[1, r], slack[0, q], slack[1, q]
+                da, dz, dx = move[0, r], move[1, r], dxi[q]
+                first_order += cost[q] * (a * dz + z * da + own * (v * dx - xi * da))
+                second_order += cost[q] * da * (dz - own * dx)
+                worst = fmax(worst, fmax(-da / a, -dz / z))
+                if charge == HINGE:
+                    worst = fmax(worst, fmax(da / v, -dx / xi))
+            continue
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
             c, v, xi = cost[q], slack[0, q], slack[1, q]

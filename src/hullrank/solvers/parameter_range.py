@@ -56,7 +56,7 @@ def unbounded_drive(problem: IntervalProblem, samples: Samples) -> float:
     drives every chain, whose thresholds are then best at -1 or 1, where rows pay 2 or nothing. The sum of margins is 1
     if all thresholds up to some a_j are -1 and the others 0, or all from some b_j on are 1.
     """
-    weight = np.bincount(samples.codes, samples.weights, samples.n_classes)[problem.group_class]
+    weight = samples.class_weight[problem.group_class]
     n = problem.n_thresholds
     below = np.bincount(problem.threshold, np.where(problem.sign < 0, weight, 0.0), n)
     above = np.bincount(problem.threshold, np.where(problem.sign > 0, weight, 0.0), n)
@@ -195,6 +195,5 @@ def _thin(samples: Samples) -> Samples:
     members = [samples.rows[a:b:step] for a, b in zip(samples.starts[:-1], samples.starts[1:], strict=True)]
     kept = np.concatenate(members)
     codes, weights = samples.codes[kept], samples.weights[kept]
-    total = np.bincount(samples.codes, samples.weights, samples.n_classes)
-    weights = weights * (total / np.bincount(codes, weights, samples.n_classes))[codes]
+    weights = weights * (samples.class_weight / np.bincount(codes, weights, samples.n_classes))[codes]
     return Samples(samples.X[kept], codes, weights, samples.n_classes)
