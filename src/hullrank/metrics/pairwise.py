@@ -191,6 +191,12 @@ class QueryAccuracy:
         self._kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
         self._codes, self._weights, self._queries = scored.codes(), scored.weights, scored.queries
 
+    @property
+    def rows(self) -> tuple[Ints, Ints, Floats, Ints]:
+        """Codes, queries and weights of the rows that count, and which rows these are."""
+        kept = np.arange(len(self._codes)) if isinstance(self._kept, slice) else np.flatnonzero(self._kept)
+        return self._codes, self._queries, self._weights, kept
+
     def __call__(self, scores: Floats) -> float:
         """The share of the pairs (of one query) that the scores rank right; NaN with a warning where there is none."""
         return 1.0 - _swapped(count_pairs(self._codes, scores[self._kept], self._weights, self._queries))

@@ -38,6 +38,7 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
         search = _from_start(statement, start, options) if start is not None else None
         if search is None:
             search = _from_fewer_rows(problem, options.tol)
+            search.watch = options.watch
             status = _run(search, options.tol, options.max_iter, options.verbose)
         else:
             status = Status.CONVERGED

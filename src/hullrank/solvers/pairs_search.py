@@ -28,7 +28,7 @@ from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
 WIDE = 1.0  # window at the first weights that are not 0
-FEW_COLUMNS = 16  # columns below which a Hessian costs no more than a few products with it
+FEW_COLUMNS, FEW_ROWS = 16, 400  # columns, or rows, up to which a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # columns beyond which directions come from conjugate gradients
 SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
@@ -89,6 +89,15 @@ class PairPoint:
         """The smoothed objective."""
         return 0.5 * float(self.w @ self.w) + self.charge.value
 
+    def ball(self, tol: float) -> tuple[Floats, float]:
+        """Centre and radius of a ball that holds the solution w*, and all weights whose relative gap is at most tol.
+
+        The gap is at least 1/2 |w - w*|^2 + 1/2 |u - w*|^2, where u = w - gradient are the weights of the multipliers,
+        and the middle c of w and u has |c - w*|^2 = 1/2 |w - w*|^2 + 1/2 |u - w*|^2 - 1/4 |w - u|^2.
+        """
+        radius = (self.gap - self.distance / 2) ** 0.5 + self.charge.noise
+        return self.w - self.gradient / 2, radius + (2 * tol * self.value) ** 0.5
+
     @property
     def objective(self) -> float:
         """At most P(w): smoothing adds at most twice the complementarity (see ``PairProblem.charge``)."""
@@ -121,6 +130,7 @@ class PairSearch:
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
         self.shrink = SHRINK
+        self.watch: Callable[[Floats, float], None] | None = None  # is told where the solution is (see ``Options``)
         self.point = self.at(w, width)
         self.best = self.point.kept()
 
@@ -199,6 +209,8 @@ class PairSearch:
             if self.best.gap < 0.99 * gap or self.point.value < value - 1e-9 * abs(value):
                 last_progress = self.iterations
             tell(self.point.gap / max(abs(self.point.objective), 1e-300), self._report, verbose)
+            if self.watch is not None:
+                self.watch(*self.best.ball(tol))
         return Status.CONVERGED
 
     def advance(self, tol: float) -> None:
@@ -324,8 +336,8 @@ class PairSearch:
     @property
     def _products_pay(self) -> bool:
         """Whether some products with the Hessian are cheaper than the Hessian."""
-        problem = self.problem
-        return problem.rows.n_features >= FEW_COLUMNS and not problem.charge.smooth
+        rows = self.problem.rows
+        return rows.n_features >= FEW_COLUMNS and rows.n_rows > FEW_ROWS and not self.problem.charge.smooth
 
     def _hessian(self, width: float, slope: float) -> Floats:
         """I + slope H, from a sample of the rows where there are many."""
