@@ -62,9 +62,11 @@ def _from_start(statement: PairStatement, start: Point, options: Options) -> Pai
     if not np.isfinite(w @ w):
         return None
     search = PairSearch.after(statement.problem, start if isinstance(start, PairStart) else PairStart(w), w)
-    search.narrow(options.tol)
-    if search.point.gap > STARTED * options.tol * search.point.objective and options.max_iter > 0:
-        search.advance(options.tol)
+    fresh = search.iterations == 0
+    if search.point.gap > (STARTED if fresh else 1.0) * options.tol * search.point.objective:
+        search.narrow(options.tol)
+        if fresh and options.max_iter > 0:
+            search.advance(options.tol)
     status = search.run(options.tol, min(options.max_iter, STARTED_STEPS), options.verbose)
     return search if status is Status.CONVERGED and np.isfinite(search.best.gap) else None
 

@@ -43,6 +43,7 @@ BOLD = 0.003  # ratio of one window to the next that holds the same pairs
 EXACT = 1e-9  # width, in margins, of the window of a point that was found without one
 PAYING = 1.0  # width, in margins, of the window that no pair reaches where C is so small that all pairs pay in full
 NARROWEST = 1e-9  # window in which a solve from known weights begins
+OUTDATED = 0.02  # what a step leaves of the gradient's part of the gap if the Hessian is no longer that of the point
 RESIDUAL = 0.03  # relative residual at which conjugate gradients end
 
 
@@ -160,13 +161,21 @@ class PairSearch:
     def after(cls, problem: PairProblem, start: "PairStart", w: Floats) -> "PairSearch":
         """A search near the solution w for another price, where the gradient for this one is (1 - C / that price) w.
 
-        The second derivatives at w give Newton's step from there without a sum over pairs, and serve once more.
+        The second derivatives at w give Newton's step from there without a sum over pairs, and serve once more: for the
+        hinge at once, by its slope there, whose sums over pairs take half as long as those over a window.
         """
         if start.curvature is None or start.C is None:
             return cls(problem, w, start.width)
         factor = regular_cholesky(np.eye(len(w)) + problem.C * start.curvature)
-        step = (problem.C / start.C - 1) * lapack.dpotrs(factor, w)[0]
-        search = cls(problem, w + step, start.width)
+        w = w + (problem.C / start.C - 1) * lapack.dpotrs(factor, w)[0]
+        if problem.charge is Charge.HINGE:
+            slope = problem.pairs.at(problem.rows.scores(w)).hinge()[1]
+            gradient = w + problem.C * problem.contrast(slope)
+            search = cls(problem, w - lapack.dpotrs(factor, gradient)[0], start.width)
+            search.steps = search.iterations = 1
+            search.is_stale = search.point.distance > OUTDATED * 0.5 * float(gradient @ gradient)
+        else:
+            search = cls(problem, w, start.width)
         search.factor, search.curvature = factor, start.curvature
         return search
 
@@ -308,7 +317,7 @@ class PairSearch:
         self.steps += 1
         self.short_steps = self.short_steps + 1 if length < 0.5 else 0
         ratio = self.point.distance / before.distance
-        if ratio > 0.02 or length < 1 or self._refreshing_pays(ratio, tol):
+        if ratio > OUTDATED or length < 1 or self._refreshing_pays(ratio, tol):
             self.is_stale = True
         if fresh and ratio > 0.3:
             self.sample_rows *= 4
