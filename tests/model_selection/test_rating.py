@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hullrank import ConvexHullRanker, FixedMarginClassifier, SwappedPairsRanker
-from hullrank.metrics import wmw_score
-from hullrank.metrics.pairwise import PairAccuracy
+from hullrank.metrics import swapped_pairs, wmw_score
+from hullrank.metrics.pairwise import PairAccuracy, QueryAccuracy
 from hullrank.model_selection._scoring import Rating, Scorer
 
 
@@ -92,3 +92,17 @@ def test_pair_accuracy_is_wmw_score_and_nan_without_a_pair():
         scores = rng.normal(size=200).round(1)
         assert share(scores) == wmw_score(y, scores, sample_weight=weights)
     assert np.isnan(PairAccuracy([1, 1], "full")(np.zeros(2)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pairs_are_counted_as_the_metric_does(seed):
+    """To the last digit, whether or not scores tie, are infinite, or belong to queries."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 3000))
+    y, qid = rng.integers(0, rng.integers(2, 30), n), rng.integers(0, 4, n) if seed % 2 else None
+    scores = rng.normal(size=n) + 0.1 * y
+    if seed % 3 == 0:
+        scores = scores.round(1)
+    if seed % 4 == 0:
+        scores[:2] = -np.inf, np.inf
+    assert QueryAccuracy(y, None, qid)(scores) == 1 - swapped_pairs(y, scores, qid=qid)

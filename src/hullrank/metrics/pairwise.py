@@ -11,6 +11,7 @@ from hullrank.exceptions import HullrankError
 from hullrank.metrics.pair_counts import Floats, Ints, PairCounts, count_edge_pairs, count_pairs, pairs_apart, sum_by
 from hullrank.metrics.scored import Scored, check_scored, undefined
 from hullrank.order import OrderGraph, resolve_order
+from hullrank.problem.all_pairs import AllPairs
 
 
 def wmw_score(
@@ -190,10 +191,23 @@ class QueryAccuracy:
         scored = check_scored(y, np.zeros(len(y)), sample_weight, qid)
         self._kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
         self._codes, self._weights, self._queries = scored.codes(), scored.weights, scored.queries
+        self._pairs = AllPairs(self._codes, self._queries, self._weights)
+        self._is_counted = bool((self._weights == 1).all()) and self._pairs.n_pairs > 0  # sums are then exact
+
+    @property
+    def rows(self) -> tuple[Ints, Ints, Floats, Ints]:
+        """Codes, queries and weights of the rows that count, and which rows these are."""
+        kept = np.arange(len(self._codes)) if isinstance(self._kept, slice) else np.flatnonzero(self._kept)
+        return self._codes, self._queries, self._weights, kept
 
     def __call__(self, scores: Floats) -> float:
         """The share of the pairs (of one query) that the scores rank right; NaN with a warning where there is none."""
-        return 1.0 - _swapped(count_pairs(self._codes, scores[self._kept], self._weights, self._queries))
+        scores = scores[self._kept]
+        if self._is_counted:
+            lost = self._pairs.lost(scores)
+            if lost is not None:
+                return 1.0 - lost / self._pairs.n_pairs
+        return 1.0 - _swapped(count_pairs(self._codes, scores, self._weights, self._queries))
 
 
 def _graph_codes(scored: Scored, order: Any) -> tuple[Ints, OrderGraph]:

@@ -33,7 +33,8 @@ from hullrank.exceptions import (
     UndeclaredOrderWarning,
     WeakPriceWarning,
 )
-from hullrank.model_selection._paths import Path
+from hullrank.model_selection._pair_bounds import PairBounds
+from hullrank.model_selection._paths import Path, Watch
 from hullrank.model_selection._scoring import Rating, Scorer
 from hullrank.model_selection._table import Params, Table
 from hullrank.problem import matrix_probe
@@ -44,6 +45,7 @@ from hullrank.solvers.pair_path import PairPath
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+_CLOSE, _CLOSER = 0.1, 0.7  # radius of a ball, in units of its centre and of the last one, at which bounds are computed
 _MOST_SHARED = 5000  # rows whose kernel values (200 MB) are shared
 
 
@@ -89,17 +91,25 @@ def run_grid(
     together = np.isfinite(table.most) and len(paths) * data.X.shape[0] ** 2 <= _MOST_SHARED**2
     kernels = _Kernels(estimator, data, folds, scorer, keep=len(paths) if together else 1)
     beside: dict[int, PairPath] = defaultdict(PairPath)  # by the first point of a path
+
+    def rate(some: list[list[int]], column: int, *, bounded: bool) -> None:
+        if all(table.is_hopeless(k) for path in some for k in path):
+            return
+        with warnings.catch_warnings(), listening(_unheard):
+            warnings.simplefilter("ignore", CollapsedRankingWarning)
+            warnings.simplefilter("ignore", UndeclaredOrderWarning)
+            warnings.simplefilter("ignore", WeakPriceWarning)
+            fold, statement = kernels.fold(column, points[some[0][0]])
+            for path in some:
+                fold.walk(statement, path, table, column, beside[path[0]], bounded=bounded)
+
     for done, (number, column) in enumerate(_blocks(table, paths, together), 1):
-        if not all(table.is_hopeless(k) for path in paths[number] for k in path):
-            with warnings.catch_warnings(), listening(_unheard):
-                warnings.simplefilter("ignore", CollapsedRankingWarning)
-                warnings.simplefilter("ignore", UndeclaredOrderWarning)
-                warnings.simplefilter("ignore", WeakPriceWarning)
-                fold, statement = kernels.fold(column, points[paths[number][0][0]])
-                for path in paths[number]:
-                    fold.walk(statement, path, table, column, beside[path[0]])
+        rate(paths[number], column, bounded=np.isfinite(table.most))
         left = 1 - done / (len(folds) * len(paths))
         tell(left, lambda left=left: f"{1 - left:.0%} of the grid is rated", verbose)  # type: ignore[misc]
+    while (k := table.unsettled()) is not None:
+        for column in np.flatnonzero(~table.ran[k]).tolist():
+            rate([[k]], column, bounded=False)
     return table
 
 
@@ -171,11 +181,20 @@ class _Fold:
         self.rows = data.take(test, train)
         self.prepared = perf_counter() - began
         self.rate = Rating(scorer, *self.rows)
+        self.reach: tuple[Floats, Floats] | None = None  # see ``with_kernel``
+
+    @cached_property
+    def bounds(self) -> PairBounds | None:
+        """What bounds the scores before a solution is found; None where nothing does."""
+        return self.rate.bounds(self.model)
 
     def with_kernel(self, gamma: float, values: Floats) -> Any:
         """The statement with another gamma, given the kernel values of all rows; the model's scores come from them."""
         columns = values.take(self.train, axis=1)
-        self.model.set_params(gamma=gamma)._hold_kernel_values(self.rows[0], columns.take(self.test, axis=0))
+        held = columns.take(self.test, axis=0)
+        self.model.set_params(gamma=gamma)._hold_kernel_values(self.rows[0], held)
+        if self.bounds is not None:
+            self.reach = held, self.bounds.distances(values.take(self.test, axis=0).take(self.test, axis=1))
         space, rows = self.statement.space, self.train[self.statement.positions]
         table = columns.take(rows, axis=0)
         if len(rows) < len(self.train):
@@ -183,9 +202,11 @@ class _Fold:
         gram = replace(space.gram, gamma=gamma, table=table)
         return replace(self.statement, space=replace(space, gram=gram))
 
-    def walk(self, statement: Any, path: list[int], table: Table, column: int, beside: PairPath) -> None:
+    def walk(
+        self, statement: Any, path: list[int], table: Table, column: int, beside: PairPath, *, bounded: bool
+    ) -> None:
         """Fit and rate the points of one path (one loss, rising C), each from the solution before it, or from that
-        of another fold."""
+        of another fold; if ``bounded``, only until they are known to score less than is ``enough`` for now."""
         followed = Path(self.model, statement, needs_labels=self.needs_labels, beside=beside)
         for k in path:
             if table.is_hopeless(k):
@@ -193,7 +214,9 @@ class _Fold:
             began = perf_counter()
             self.model.set_params(**table.points[k])
             try:
-                followed.learn(began)
+                followed.learn(began, self._watch(statement, table, k, column) if bounded else None)
+            except _OutrunError:
+                continue
             except NotSeparableError:
                 warnings.warn(
                     f"{table.points[k]} has no score in fold {column}: the classes cannot be separated there",
@@ -205,6 +228,31 @@ class _Fold:
             score = self.rate(self.model)
             seconds = fitted - began + self.prepared / len(table.points), perf_counter() - fitted
             table.record(k, column, score, seconds)
+
+    def _watch(self, statement: Any, table: Table, k: int, column: int) -> Watch | None:
+        """What ends the fit of a point as soon as its score in this fold need not be known for now."""
+        enough = table.enough(k, column)
+        if self.reach is None or self.bounds is None or enough == -np.inf:
+            return None
+        bounds, (values, distances) = self.bounds, self.reach
+        last = np.inf
+
+        def watch(centre: Floats, radius: float) -> None:
+            nonlocal last
+            if radius > min(_CLOSER * last, _CLOSE * float(np.linalg.norm(centre))):
+                return
+            last, coef = radius, np.zeros(len(self.train))
+            coef[statement.positions] = statement.space.coefficients(centre)
+            bound = bounds.accuracy(values @ coef, radius * distances)
+            if bound < enough:
+                table.bounds[k, column] = bound
+                raise _OutrunError
+
+        return watch
+
+
+class _OutrunError(Exception):
+    """A point scores less in a fold than another; how much less need not be known."""
 
 
 def _paths(points: list[Params]) -> list[list[list[int]]]:

@@ -1,7 +1,11 @@
 """Fits of one model at rising values of C, each from the one before it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hullrank.problem.certificate import Status
 from hullrank.problem.interval_statement import IntervalStatement
@@ -10,6 +14,9 @@ from hullrank.problem.statement import Solution
 from hullrank.solvers import kernel_path, price_path
 from hullrank.solvers.base import Options
 from hullrank.solvers.pair_path import PairPath
+from hullrank.solvers.solve import solve
+
+Watch = Callable[[NDArray[np.float64], float], None]
 
 
 class Path:
@@ -27,21 +34,22 @@ class Path:
         self._newton: price_path.PricePath | None = None
         self._kernel_newton: kernel_path.KernelPath | None = None
 
-    def learn(self, began: float) -> None:
-        """Fit the model with the parameters that it has now."""
+    def learn(self, began: float, watch: Watch | None = None) -> None:
+        """Fit the model with the parameters that it has now; ``watch`` may end a fit over pairs (see `Options`)."""
         statement = self.statement = self.model._restate(self.statement)
         if self._learn_by_newton(statement):
             return
         if isinstance(statement, PairStatement):
-            self._start = self._learn_pairs(statement, began)
+            self._start = self._learn_pairs(statement, began, watch)
         elif isinstance(statement, IntervalStatement) and statement.space is not None:
             self._start = self._learn_with_kernel(statement, began)
         else:
             self._start = self.model._learn(statement, began, self._start)
 
-    def _learn_pairs(self, statement: PairStatement, began: float) -> Any:
+    def _learn_pairs(self, statement: PairStatement, began: float, watch: Watch | None) -> Any:
         """With a kernel the search takes longer from the solution for another C than from zero."""
-        solution = self.model._solve(statement, self.beside.start(statement.C, self._start))
+        start = self.beside.start(statement.C, self._start)
+        solution = solve(statement, replace(self._options, watch=watch), start)
         self.model._store(statement, solution)
         if solution.status is not Status.CONVERGED:
             self.model._grade(statement, solution, began)  # which says so

@@ -15,6 +15,7 @@ from hullrank.data import check_queries
 from hullrank.exceptions import HullrankError
 from hullrank.metrics import get_scorer, scoring_order
 from hullrank.metrics.pairwise import PairAccuracy, QueryAccuracy
+from hullrank.model_selection._pair_bounds import PairBounds
 from hullrank.models.base import QueryRankerMixin, RankerMixin
 from hullrank.models.margins import MarginClassifier
 from hullrank.models.pairs import SwappedPairsRanker
@@ -74,6 +75,13 @@ class Rating:
         if self._own is None:
             self._own = self._prepared(model, *self.rows)
         return self._own(model)
+
+    def bounds(self, model: Any) -> PairBounds | None:
+        """What bounds the scores of a ranker over pairs; None where another score is asked for."""
+        if self.scorer.rate is not _with_queries or not _has_usual_score(model):
+            return None
+        _, y, metadata = self.rows
+        return PairBounds(y, **metadata)
 
     def _prepared(self, model: Any, X: Any, y: Any, metadata: dict[str, Any]) -> Callable[[Any], float]:
         if self.scorer.rate is _with_queries:

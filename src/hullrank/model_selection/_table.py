@@ -19,8 +19,8 @@ _DIGITS = 1e-9  # by which a point must miss the leader; less may be rounding
 class Table:
     """Scores and seconds of every point of the grid (rows) in every fold (columns).
 
-    ``ran`` tells which of them were rated, ``most`` is the largest score that a fold can give, and ``leader`` the
-    highest mean of a point that was rated in all folds.
+    ``ran`` tells which of them were rated, ``most`` is the largest score that a fold can give, ``bounds`` what is
+    known of the scores beyond that, from above, and ``leader`` the highest mean of a point that was rated in all folds.
     """
 
     points: list[Params]
@@ -28,6 +28,7 @@ class Table:
     fit_seconds: Floats
     score_seconds: Floats
     ran: NDArray[np.bool_]
+    bounds: Floats
     most: float = np.inf
     leader: float = -np.inf
 
@@ -35,7 +36,8 @@ class Table:
     def empty(cls, points: list[Params], n_folds: int, most: float = np.inf) -> "Table":
         """Nothing known yet: no score, no time."""
         shape = len(points), n_folds
-        return cls(points, np.full(shape, np.nan), np.zeros(shape), np.zeros(shape), np.zeros(shape, bool), most)
+        unknown = np.full(shape, np.nan), np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
+        return cls(points, *unknown, np.full(shape, most), most)
 
     @property
     def means(self) -> Floats:
@@ -53,8 +55,32 @@ class Table:
         """Whether another point has a higher mean than this one can reach, whatever the folds to come give it."""
         if self.most == np.inf or self.leader == -np.inf:
             return False
-        bound = np.where(self.ran[k], self.scores[k], self.most).mean()
-        return bool(bound < self.leader - _DIGITS * max(1.0, abs(self.leader)))
+        return bool(self.reach(k).mean() < self.leader - _DIGITS * max(1.0, abs(self.leader)))
+
+    def reach(self, k: int) -> Floats:
+        """The scores of a point in all folds, or what they can be at most."""
+        return np.where(self.ran[k], self.scores[k], self.bounds[k])
+
+    def enough(self, k: int, column: int) -> float:
+        """The bound of a point's score in a fold below which it need not be known for now.
+
+        With such bounds in all folds the point could not win. What it is behind the leader in other folds is shared
+        among those to come. While there is no leader, the best point of a fold stands for it, but what was best in the
+        first fold may lead and is rated.
+        """
+        if self.leader == -np.inf:
+            rated = np.nan_to_num(self.scores, nan=-np.inf)
+            return -np.inf if k == rated[:, 0].argmax() else float(rated[:, column].max())
+        ahead = self.scores[int(np.nanargmax(self.means))] - self.reach(k)
+        seen = self.ran[k] | (self.bounds[k] < self.most)
+        seen[column] = False
+        return float(ahead[column] + self.reach(k)[column] + ahead[seen].sum() / (~seen).sum())
+
+    def unsettled(self) -> int | None:
+        """Of the points that were not rated in all folds and yet may win, the one that can reach most; None if all is
+        settled."""
+        left = [k for k in np.flatnonzero(~self.ran.all(axis=1)).tolist() if not self.is_hopeless(k)]
+        return max(left, key=lambda k: float(self.reach(k).mean()), default=None)
 
     def hardest_first(self, columns: Iterable[int]) -> list[int]:
         """Some folds, the one in which the leader has the least score first; as they are while there is no leader."""

@@ -123,26 +123,33 @@ def partner_sums(
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def grade_tables(rank: Ranks, weights: Floats, v: Floats, above: Floats, below: Floats) -> None:
-    """Running sums of one query of at most 8 ranks: above[p, r] sums the weights of the first p samples whose rank is
-    above r, below[p, r] those of the others whose rank is below r; in [p, r + 8] the same of weights times ``v``."""
+    """Running sums of one query of few ranks, four borders between ranks in each block of a table.
+
+    above[b, p, z] sums the weights of the first p samples whose rank is above r = 4 b + z, below[b, p, z] those of the
+    others whose rank is at most r; in [b, p, z + 4] the same of weights times ``v``. So a line of memory holds them.
+    """
     m = rank.shape[0]
-    for z in range(16):
-        above[0, z] = 0.0
-        below[m, z] = 0.0
-    for p in range(m):
-        x = weights[p]
-        y = x * v[p]
+    for b in range(above.shape[0]):
+        first = 4 * b
         for z in range(8):
-            above[p + 1, z] = above[p, z] + (x if rank[p] > z else 0.0)
-        for z in range(8):
-            above[p + 1, z + 8] = above[p, z + 8] + (y if rank[p] > z else 0.0)
-    for p in range(m - 1, -1, -1):
-        x = weights[p]
-        y = x * v[p]
-        for z in range(8):
-            below[p, z] = below[p + 1, z] + (x if rank[p] < z else 0.0)
-        for z in range(8):
-            below[p, z + 8] = below[p + 1, z + 8] + (y if rank[p] < z else 0.0)
+            above[b, 0, z] = 0.0
+            below[b, m, z] = 0.0
+        for p in range(m):
+            x = weights[p]
+            y = x * v[p]
+            r = rank[p] - first
+            for z in range(4):
+                above[b, p + 1, z] = above[b, p, z] + (x if r > z else 0.0)
+            for z in range(4):
+                above[b, p + 1, z + 4] = above[b, p, z + 4] + (y if r > z else 0.0)
+        for p in range(m - 1, -1, -1):
+            x = weights[p]
+            y = x * v[p]
+            r = rank[p] - first
+            for z in range(4):
+                below[b, p, z] = below[b, p + 1, z] + (x if r <= z else 0.0)
+            for z in range(4):
+                below[b, p, z + 4] = below[b, p + 1, z + 4] + (y if r <= z else 0.0)
 
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
@@ -152,7 +159,8 @@ def graded_sums(
     """The sums of ``partner_sums`` in both directions, from the tables of ``grade_tables``.
 
     place[0, i] is the number of samples with s < s_i + margin, place[1, i] the number with s + margin <= s_i. Scores
-    and shifted scores are merged without a branch, which no processor could foretell.
+    and shifted scores are merged without a branch, which no processor could foretell. The highest rank has no border
+    above it, and the lowest none below.
     """
     m = scores.shape[0]
     i = 0
@@ -167,12 +175,15 @@ def graded_sums(
         place[0, p] = m
     for p in range(q, m):
         place[1, p] = m
+    last = 4 * above.shape[0]
     for p in range(m):
         r = rank[p]
-        higher[0, p] = above[place[0, p], r]
-        higher[1, p] = above[place[0, p], r + 8]
-        lower[0, p] = below[place[1, p], r]
-        lower[1, p] = below[place[1, p], r + 8]
+        t = min(r, last - 1)
+        higher[0, p] = above[t >> 2, place[0, p], t & 3] if r < last else 0.0
+        higher[1, p] = above[t >> 2, place[0, p], (t & 3) + 4] if r < last else 0.0
+        t = max(r - 1, 0)
+        lower[0, p] = below[t >> 2, place[1, p], t & 3] if r > 0 else 0.0
+        lower[1, p] = below[t >> 2, place[1, p], (t & 3) + 4] if r > 0 else 0.0
 
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True, fastmath={"reassoc", "contract"})

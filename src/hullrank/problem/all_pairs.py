@@ -73,6 +73,18 @@ class AllPairs:
             self._last.append(self._kind(self, scores))
         return self._last[0]
 
+    def lost(self, scores: Floats) -> float | None:
+        """The weight of the pairs whose lower row has the higher score; None where two scores are equal."""
+        from hullrank.problem._pair_loops import partner_sums
+        from hullrank.problem.pairs_at_scores import by_score
+
+        _, rank, ordered, weights = by_score(scores, self)
+        if (ordered[1:] == ordered[:-1]).any():
+            return None
+        counters, lower = np.empty((self.most_ranks, 2)), np.empty((2, len(scores)))
+        partner_sums(-1, ordered, 0.0, rank, self.starts, self.n_ranks, weights, weights, counters, lower)
+        return float(weights @ lower[0])
+
     @cached_property
     def _kind(self) -> type["AtScores"]:
         """Which sums over the pairs are fastest."""

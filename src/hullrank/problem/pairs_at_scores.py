@@ -203,7 +203,7 @@ class GradedAtScores(AtScores):
 
         shared = self.pairs.shared_tables
         if not shared or shared[0] is not v:
-            size = len(v) + 1, 2 * FEW_RANKS
+            size = (self.pairs.most_ranks + 2) // 4, len(v) + 1, 8
             above, below = shared[1:] or (np.empty(size), np.empty(size))
             shared.clear()
             grade_tables(self.rank, self.weights, v, above, below)

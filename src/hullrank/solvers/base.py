@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hullrank.exceptions import HullrankError
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import Penalty
@@ -14,13 +17,15 @@ class Options:
     """How far and how long a solver works.
 
     ``tol`` is the relative gap to reach, ``max_iter`` the most iterations, ``verbose`` whether to report them, and
-    ``cache_size`` the megabytes of kernel rows that may be kept.
+    ``cache_size`` the megabytes of kernel rows that may be kept. ``watch`` is told, step by step, the centre and the
+    radius of a ball that holds the solution; what it raises ends the solve. Only solvers over pairs ask for it.
     """
 
     tol: float = 1e-6
     max_iter: int = 200
     verbose: int = 0
     cache_size: float = 500.0
+    watch: Callable[[NDArray[np.float64], float], None] | None = None
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
         search = _from_start(statement, start, options) if start is not None else None
         if search is None:
             search = _from_fewer_rows(problem, options.tol)
+            search.watch = options.watch
             status = _run(search, options.tol, options.max_iter, options.verbose)
         else:
             status = Status.CONVERGED
@@ -61,9 +62,11 @@ def _from_start(statement: PairStatement, start: Point, options: Options) -> Pai
     if not np.isfinite(w @ w):
         return None
     search = PairSearch.after(statement.problem, start if isinstance(start, PairStart) else PairStart(w), w)
-    search.narrow(options.tol)
-    if search.point.gap > STARTED * options.tol * search.point.objective and options.max_iter > 0:
-        search.advance(options.tol)
+    fresh = search.iterations == 0
+    if search.point.gap > (STARTED if fresh else 1.0) * options.tol * search.point.objective:
+        search.narrow(options.tol)
+        if fresh and options.max_iter > 0:
+            search.advance(options.tol)
     status = search.run(options.tol, min(options.max_iter, STARTED_STEPS), options.verbose)
     return search if status is Status.CONVERGED and np.isfinite(search.best.gap) else None
 

@@ -28,7 +28,7 @@ from hullrank.solvers.pairs_vertex import vertex
 
 WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
 WIDE = 1.0  # window at the first weights that are not 0
-FEW_COLUMNS = 16  # columns below which a Hessian costs no more than a few products with it
+FEW_COLUMNS, FEW_ROWS = 16, 400  # columns, or rows, up to which a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # columns beyond which directions come from conjugate gradients
 SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
 SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
@@ -43,6 +43,7 @@ BOLD = 0.003  # ratio of one window to the next that holds the same pairs
 EXACT = 1e-9  # width, in margins, of the window of a point that was found without one
 PAYING = 1.0  # width, in margins, of the window that no pair reaches where C is so small that all pairs pay in full
 NARROWEST = 1e-9  # window in which a solve from known weights begins
+OUTDATED = 0.02  # what a step leaves of the gradient's part of the gap if the Hessian is no longer that of the point
 RESIDUAL = 0.03  # relative residual at which conjugate gradients end
 
 
@@ -89,6 +90,15 @@ class PairPoint:
         """The smoothed objective."""
         return 0.5 * float(self.w @ self.w) + self.charge.value
 
+    def ball(self, tol: float) -> tuple[Floats, float]:
+        """Centre and radius of a ball that holds the solution w*, and all weights whose relative gap is at most tol.
+
+        The gap is at least 1/2 |w - w*|^2 + 1/2 |u - w*|^2, where u = w - gradient are the weights of the multipliers,
+        and the middle c of w and u has |c - w*|^2 = 1/2 |w - w*|^2 + 1/2 |u - w*|^2 - 1/4 |w - u|^2.
+        """
+        radius = (self.gap - self.distance / 2) ** 0.5 + self.charge.noise
+        return self.w - self.gradient / 2, radius + (2 * tol * self.value) ** 0.5
+
     @property
     def objective(self) -> float:
         """At most P(w): smoothing adds at most twice the complementarity (see ``PairProblem.charge``)."""
@@ -121,6 +131,7 @@ class PairSearch:
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
         self.shrink = SHRINK
+        self.watch: Callable[[Floats, float], None] | None = None  # is told where the solution is (see ``Options``)
         self.point = self.at(w, width)
         self.best = self.point.kept()
 
@@ -150,13 +161,21 @@ class PairSearch:
     def after(cls, problem: PairProblem, start: "PairStart", w: Floats) -> "PairSearch":
         """A search near the solution w for another price, where the gradient for this one is (1 - C / that price) w.
 
-        The second derivatives at w give Newton's step from there without a sum over pairs, and serve once more.
+        The second derivatives at w give Newton's step from there without a sum over pairs, and serve once more: for the
+        hinge at once, by its slope there, whose sums over pairs take half as long as those over a window.
         """
         if start.curvature is None or start.C is None:
             return cls(problem, w, start.width)
         factor = regular_cholesky(np.eye(len(w)) + problem.C * start.curvature)
-        step = (problem.C / start.C - 1) * lapack.dpotrs(factor, w)[0]
-        search = cls(problem, w + step, start.width)
+        w = w + (problem.C / start.C - 1) * lapack.dpotrs(factor, w)[0]
+        if problem.charge is Charge.HINGE:
+            slope = problem.pairs.at(problem.rows.scores(w)).hinge()[1]
+            gradient = w + problem.C * problem.contrast(slope)
+            search = cls(problem, w - lapack.dpotrs(factor, gradient)[0], start.width)
+            search.steps = search.iterations = 1
+            search.is_stale = search.point.distance > OUTDATED * 0.5 * float(gradient @ gradient)
+        else:
+            search = cls(problem, w, start.width)
         search.factor, search.curvature = factor, start.curvature
         return search
 
@@ -199,6 +218,8 @@ class PairSearch:
             if self.best.gap < 0.99 * gap or self.point.value < value - 1e-9 * abs(value):
                 last_progress = self.iterations
             tell(self.point.gap / max(abs(self.point.objective), 1e-300), self._report, verbose)
+            if self.watch is not None:
+                self.watch(*self.best.ball(tol))
         return Status.CONVERGED
 
     def advance(self, tol: float) -> None:
@@ -296,7 +317,7 @@ class PairSearch:
         self.steps += 1
         self.short_steps = self.short_steps + 1 if length < 0.5 else 0
         ratio = self.point.distance / before.distance
-        if ratio > 0.02 or length < 1 or self._refreshing_pays(ratio, tol):
+        if ratio > OUTDATED or length < 1 or self._refreshing_pays(ratio, tol):
             self.is_stale = True
         if fresh and ratio > 0.3:
             self.sample_rows *= 4
@@ -324,8 +345,8 @@ class PairSearch:
     @property
     def _products_pay(self) -> bool:
         """Whether some products with the Hessian are cheaper than the Hessian."""
-        problem = self.problem
-        return problem.rows.n_features >= FEW_COLUMNS and not problem.charge.smooth
+        rows = self.problem.rows
+        return rows.n_features >= FEW_COLUMNS and rows.n_rows > FEW_ROWS and not self.problem.charge.smooth
 
     def _hessian(self, width: float, slope: float) -> Floats:
         """I + slope H, from a sample of the rows where there are many."""
