@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from hullrank import SwappedPairsRanker, SwappedPairsRankerCV
 from hullrank.metrics import swapped_pairs
-from hullrank.model_selection import _pair_bounds
+from hullrank.model_selection import _pair_bounds, _paths
 from hullrank.model_selection._pair_bounds import PairBounds
 from hullrank.model_selection._table import Table
 from hullrank.problem.kernels import kernel_matrix
@@ -127,3 +127,38 @@ def test_bounds_settle_a_table_as_scores_do():
         means = scores.mean(axis=1).round(12)
         assert table.best() == means.argmax()
         assert (table.ranks() == 1).sum() == (means == means.max()).sum()
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_paths_of_the_hinge_over_few_rows_are_those_of_single_fits(n):
+    """No start is taken there, so that not even the last digits of a score differ."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(120, 4))
+    y = np.digitize(X @ [1.0, -1.0, 0.5, 0.0] + 0.3 * rng.normal(size=120), np.linspace(-1, 1, n - 1))
+    folds, prices = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y)), [0.1, 1.0, 10.0, 1000.0]
+    cold = GridSearchCV(SwappedPairsRanker(), {"C": prices}, cv=folds).fit(X, y)
+    ours = SwappedPairsRankerCV(prices, cv=folds).fit(X, y)
+    np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], cold.cv_results_["mean_test_score"])
+
+
+def test_a_start_that_led_nowhere_is_the_last(monkeypatch):
+    """A path over separable rows: from a C on all solves begin from zero."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 5))
+    y = np.digitize(X[:, 0], [0.0])
+    given = []
+
+    def solving(statement, options, start=None):
+        found = solve(statement, options, start)
+        given.append((start is not None, found.start is not None))
+        return found
+
+    monkeypatch.setattr(_paths, "solve", solving)
+    folds = [(np.arange(600), np.arange(600, 700))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        SwappedPairsRankerCV(np.geomspace(1, 1e7, 15).tolist(), cv=folds).fit(X, y)
+    misses = [k for k, (started, led) in enumerate(given) if started and not led]
+    assert len(misses) == 1
+    assert not any(started for started, _ in given[misses[0] + 1 :])
+    assert any(started for started, _ in given)

@@ -10,6 +10,7 @@ A point is dropped once it cannot win any more: where the largest score that the
 its mean below that of a point that is rated in all folds. So that a good point is soon rated in all folds, every gamma
 is rated in the first fold, and then they come in the order of their best score there. The folds in which the leader
 scores least come first: others score little there too, and what they cannot win any more is soon known.
+Rankers over pairs with a kernel need not even be fitted to the end: see ``_pair_bounds``.
 """
 
 import warnings

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.problem.certificate import Status
+from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.statement import Solution
@@ -16,6 +17,7 @@ from hullrank.solvers.base import Options
 from hullrank.solvers.pair_path import PairPath
 from hullrank.solvers.solve import solve
 
+FEW_ROWS = 500  # rows up to which the kinks of the hinge lie so far apart that solutions are no starts
 Watch = Callable[[NDArray[np.float64], float], None]
 
 
@@ -30,6 +32,7 @@ class Path:
     def __init__(self, model: Any, statement: Any, *, needs_labels: bool, beside: PairPath) -> None:
         self.model, self.statement, self.needs_labels, self.beside = model, statement, needs_labels, beside
         self._start: Any = None
+        self._leads = True
         self._last: Solution | None = None
         self._newton: price_path.PricePath | None = None
         self._kernel_newton: kernel_path.KernelPath | None = None
@@ -47,9 +50,12 @@ class Path:
             self._start = self.model._learn(statement, began, self._start)
 
     def _learn_pairs(self, statement: PairStatement, began: float, watch: Watch | None) -> Any:
-        """With a kernel the search takes longer from the solution for another C than from zero."""
-        start = self.beside.start(statement.C, self._start)
+        """With a kernel, and with the hinge over few rows, the search takes longer from the solution for another C than
+        from zero; once a start led nowhere, those for larger C do not either."""
+        few = statement.charge is Charge.HINGE and statement.X.shape[0] <= FEW_ROWS
+        start = self.beside.start(statement.C, self._start) if self._leads and not few else None
         solution = solve(statement, replace(self._options, watch=watch), start)
+        self._leads = self._leads and (start is None or solution.start is not None)
         self.model._store(statement, solution)
         if solution.status is not Status.CONVERGED:
             self.model._grade(statement, solution, began)  # which says so

@@ -26,16 +26,18 @@ SHORT_STEPS = {"squared_hinge": 4, "hinge": 10, "logistic": 4}  # short steps in
 
 
 def solve_pairs(statement: PairStatement, options: Options, *, start: Point | None = None) -> Solution:
-    """Minimise until the relative gap is at most the tolerance, from ``start`` if that leads there."""
+    """Minimise until the relative gap is at most the tolerance, from ``start`` if that leads there; if it does not, the
+    solution leaves no start either."""
     problem = statement.problem
     able("pairs", statement)
     weak = all_paying(problem) if start is not None and statement.space is None else None
     if weak is not None:
         flat = PairStart(weak, width=PAYING, C=problem.C, curvature=np.zeros((len(weak), len(weak))))
         return Solution(Point(weak), Window(PAYING), Status.CONVERGED, 0, NAME, start=flat)
-    search = None
+    search, led = None, False
     try:
         search = _from_start(statement, start, options) if start is not None else None
+        led = start is None or search is not None
         if search is None:
             search = _from_fewer_rows(problem, options.tol)
             search.watch = options.watch
@@ -52,8 +54,8 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
     elif isinstance(evidence, Window) and evidence.coef is not None and space is not None:
         evidence = replace(evidence, coef=space.coefficients(evidence.coef))
     coef = best.w if space is None else space.coefficients(best.w)
-    start = PairStart(coef, width=max(best.width, NARROWEST), C=problem.C, curvature=search.curvature)
-    return Solution(Point(coef), evidence, status, search.iterations, NAME, start=start)
+    after = PairStart(coef, width=max(best.width, NARROWEST), C=problem.C, curvature=search.curvature) if led else None
+    return Solution(Point(coef), evidence, status, search.iterations, NAME, start=after)
 
 
 def _from_start(statement: PairStatement, start: Point, options: Options) -> PairSearch | None:
