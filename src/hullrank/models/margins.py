@@ -29,14 +29,33 @@ class MarginClassifier(OrdinalClassifierMixin, GroupedIntervalEstimator):
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         groups : array-like of shape (n_samples,), default=None
             Groups of the rows, of a model that was fitted with groups: classes are cut at the thresholds of the own
-            group. Rows of other groups, and all rows without this, are cut at ``thresholds_``, the mean over the
-            groups.
+            group. Rows of other groups (also of those whose rows all had weight 0), and all rows without this, are cut
+            at ``thresholds_``, the mean over the groups.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
         """
         return super().predict(X) if groups is None else self._predict_by_group(X, groups)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
+        """Accuracy: the share of the rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, as ``predict`` takes them.
+
+        Returns
+        -------
+        score : float in [0, 1]
+        """
+        from sklearn.metrics import accuracy_score  # loads all metrics, which takes half a second
+
+        return float(accuracy_score(y, self.predict(X, groups=groups), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

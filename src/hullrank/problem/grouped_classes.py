@@ -71,10 +71,11 @@ def balanced(samples: Samples) -> Samples:
 
 
 def split_by_group(samples: Samples, groups: NDArray[np.intp], labels: NDArray[Any]) -> tuple[GroupedClasses, Samples]:
-    """The cells that have a sample, and the samples with the codes of their cells."""
+    """The cells that have a sample, and the samples with the codes of their cells; groups without any do not count."""
+    present, groups = np.unique(groups, return_inverse=True)
     numbers, codes = np.unique(groups * samples.n_classes + samples.codes, return_inverse=True)
     group, cls = np.divmod(numbers, samples.n_classes)
-    return GroupedClasses(group, cls, labels), replace(samples, codes=codes, n_classes=len(numbers))
+    return GroupedClasses(group, cls, labels[present]), replace(samples, codes=codes, n_classes=len(numbers))
 
 
 def order_among(order: OrderGraph, present: NDArray[np.intp]) -> OrderGraph:
