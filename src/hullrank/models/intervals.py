@@ -240,8 +240,11 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             self._warn_if_collapsed(statement, scores)
 
     def _warn_if_collapsed(self, statement: IntervalStatement, scores: Floats) -> None:
-        if has_collapsed(self.intervals_, scores):
+        if self._has_collapsed(scores):
             warn_collapsed(f"all scores are equal; {self._collapse_cure(statement)}")
+
+    def _has_collapsed(self, scores: Floats) -> bool:
+        return has_collapsed(self.intervals_, scores)
 
     def _collapse_cure(self, statement: IntervalStatement) -> str:
         raise NotImplementedError
