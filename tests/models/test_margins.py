@@ -292,3 +292,12 @@ def test_every_group_of_a_collapsed_fixed_margin_predicts_its_median():
         own = np.sort(y[groups == group])
         assert set(labels[groups == group]) == {own[(len(own) - 1) // 2]}
     assert certify(model, X, y, groups=groups).holds
+
+
+def test_a_sum_of_margins_with_too_large_a_price_is_an_error_without_warnings():
+    X, y = draw(300, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for C in (1e3, 1e9):
+            with pytest.raises(InfeasibleParameterError, match="too large for these data"):
+                SumOfMarginsClassifier(C=C).fit(X, y)
