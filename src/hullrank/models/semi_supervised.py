@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval, StrOptions, num_samples, safe_indexing
-from hullrank.data import check_queries, check_rows, check_target, check_weights, distinct_rows
+from hullrank.data import check_queries, check_rows, check_target, check_weights, declared_categories, distinct_rows
 from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, UndefinedMetricWarning
 from hullrank.metrics import scoring_order, wmw_score
@@ -139,7 +139,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         """
         self._check_inner()
         rows = self._dense(X, reset=True)
-        codes = unique_inverse(_checked_labels(rows, y))[1]
+        values = _checked_labels(rows, y)
         weights = check_weights(sample_weight, rows)
         nothing = unlabeled is None or num_samples(unlabeled) == 0
         others = np.empty((0, rows.shape[1])) if nothing else self._dense(unlabeled)
@@ -150,7 +150,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         product = self._inner_product(every, counts)
         given = _given(sample_weight=sample_weight, qid=qid, groups=groups)
         if self.strength == "auto":
-            self.strength_ = self._chosen(product, rows, y, codes, weights, given)
+            self.strength_ = self._chosen(product, rows, y, values, weights, given)
         else:
             self.strength_ = float(self.strength)
         self._set_map(product, rows, self.strength_)
@@ -224,7 +224,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         product: InnerProduct,
         rows: Floats,
         y: Any,
-        codes: NDArray[np.intp],
+        values: NDArray[Any],
         weights: Floats,
         given: dict[str, Any],
     ) -> float:
@@ -237,13 +237,15 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         """
         counted = np.flatnonzero(weights)
         queries = check_queries(given.get("qid"), len(rows))[counted]
-        folds = [(counted[train], counted[test]) for train, test in _folds(codes[counted], queries)]
+        codes = unique_inverse(values)[1][counted]
+        folds = [(counted[train], counted[test]) for train, test in _folds(codes, queries)]
+        target = values if declared_categories(y) is None else y
         scores = np.empty((len(STRENGTHS), len(folds)))
         for k, strength in enumerate(STRENGTHS):
             self._set_map(product, rows, strength)
             mapped = self._learned(rows)
             for f, (train, test) in enumerate(folds):
-                scores[k, f] = self._rated(mapped, y, train, test, given)
+                scores[k, f] = self._rated(mapped, target, train, test, given)
         scores = scores[:, np.isfinite(scores).all(axis=0)]  # a fold without two classes has no pair accuracy
         if not scores.size:
             raise HullrankError("labels are too few to choose strength by cross-validation; set it to a number")
