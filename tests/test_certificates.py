@@ -127,7 +127,7 @@ def test_many_sparse_columns_are_solved_by_conjugate_gradients():
 def test_order_constraints_are_counted(samples):
     counts = np.bincount(samples.codes)
     expected = sum(int(a) * int(b) for i, a in enumerate(counts) for b in counts[:i])
-    assert samples.n_order_constraints == expected
+    assert interval_statement(fixed_margin_problem(5, 0.5), samples).n_order_constraints == expected
 
 
 def test_the_certificate_prints_what_it_proves(samples):

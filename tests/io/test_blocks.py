@@ -3,13 +3,17 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from hullrank import FixedMarginClassifier
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io import Blocks, TableEncoder
 
@@ -290,3 +294,28 @@ def test_words_and_then_numbers_are_refused_as_numbers_and_then_words_are():
     parts = [pl.DataFrame({"a": ["x", "y", "x"]}), pl.DataFrame({"a": [1.0, 2.0, 2.0]})]
     with pytest.raises(TableError, match="numbers in one part of the table and words in another; save it as one"):
         TableEncoder().fit_blocks(parts)
+
+
+def test_an_ordered_categorical_of_pandas_keeps_its_order(tmp_path):
+    rng = np.random.default_rng(0)
+    x, names = rng.normal(size=120), ["small", "medium", "large"]  # not the order of the alphabet
+    words = np.array(names)[np.digitize(x, [-0.5, 0.5])]
+    ordered = pd.Categorical(words, ["none", *names], ordered=True)
+    for k, part in enumerate((slice(0, 70), slice(70, 120))):
+        table = pd.DataFrame({"x": x[part], "y": ordered[part], "free": pd.Categorical(words[part])})
+        table.to_parquet(tmp_path / f"{k}.parquet", row_group_size=30)
+    blocks = Blocks.from_parquet(tmp_path, target="y", drop="free", memory=16 * 8 * 3 * 25)
+    assert len(blocks) > 2
+    for i in range(len(blocks)):
+        assert blocks.read(i)[1].dtype == pl.Enum(["none", *names])
+    assert FixedMarginClassifier().fit(blocks).classes_.tolist() == names
+    assert_array_equal(joined(Blocks.from_parquet(tmp_path, target="free", drop="y"))[1], words)
+
+
+def test_row_groups_with_different_categories_declare_no_order(tmp_path):
+    chunks = [pa.DictionaryArray.from_arrays([0, 1], words, ordered=True) for words in (["b", "a"], ["c", "a"])]
+    schema = pa.schema([("x", pa.float64()), ("y", chunks[0].type)])
+    with pq.ParquetWriter(tmp_path / "t.parquet", schema) as writer:
+        for chunk in chunks:
+            writer.write_table(pa.table([pa.array([0.0, 1.0]), chunk], schema=schema))
+    assert_array_equal(joined(Blocks.from_parquet(tmp_path, target="y"))[1], ["b", "a", "c", "a"])

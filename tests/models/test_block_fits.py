@@ -9,9 +9,19 @@ from hypothesis import strategies as st
 from cases import slow_after
 from hullrank import (
     ConvexHullRanker,
+    ExactRanker,
     FixedMarginClassifier,
+    FixedMarginClassifierCV,
+    InformativeVectorClassifier,
+    LinearRelaxationRanker,
     NuMarginClassifier,
     OrderGraph,
+    OrdinalCalibrator,
+    PartialOddsClassifier,
+    PRank,
+    RankBoost,
+    SampledPairsRanker,
+    SemiSupervised,
     SumOfMarginsClassifier,
 )
 from hullrank.exceptions import HullrankError, LabelError
@@ -341,3 +351,18 @@ def test_margins_that_are_driven_leave_few_rows_to_be_solved(model, K):
     assert solution.status is Status.CONVERGED
     assert solution.evidence.near.layout.n_slacks < 0.15 * len(y)
     assert blocks.passes <= 4
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SampledPairsRanker(), PartialOddsClassifier(), PRank(), RankBoost(), InformativeVectorClassifier(),
+        OrdinalCalibrator(FixedMarginClassifier()), FixedMarginClassifierCV([1.0]), SemiSupervised(ConvexHullRanker()),
+        ExactRanker(), LinearRelaxationRanker(),
+    ],
+)  # fmt: skip
+def test_estimators_that_take_no_blocks_say_which_do(model):
+    source = Source(X, y, EVEN)
+    for fit in (lambda: model.fit(source), lambda: model.fit(X=source), lambda: model.fit(source, None)):
+        with pytest.raises(HullrankError, match=f"{type(model).__name__} takes no blocks.*FixedMarginClassifier"):
+            fit()

@@ -5,6 +5,7 @@ from itertools import pairwise
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from cases import slow_after
 from hullrank import (
@@ -281,6 +282,32 @@ def test_a_group_of_one_class_says_nothing():
     for model in (FixedMarginClassifier(C=0.5, tol=1e-9), ConvexHullRanker(C=0.5, tol=1e-9)):
         without = model.fit(X[kept], y[kept], groups=lonely[kept]).coef_
         np.testing.assert_allclose(model.fit(X, y, groups=lonely).coef_, without, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model", [FixedMarginClassifier(), NuMarginClassifier(), SumOfMarginsClassifier(), ConvexHullRanker()]
+)
+def test_a_group_without_weight_is_left_out(model):
+    X, y, groups, _ = raters()
+    counted = groups != groups[0]
+    weights = counted * 1.0
+    given = clone(model).fit(X, y, groups=groups, sample_weight=weights)
+    alone = clone(model).fit(X[counted], y[counted], groups=groups[counted])
+    np.testing.assert_array_equal(given.groups_, alone.groups_)
+    np.testing.assert_array_equal(given.group_thresholds_, alone.group_thresholds_)
+    np.testing.assert_array_equal(given.thresholds_for(groups[:1]), given.thresholds_[None])  # as of unknown groups
+    assert certify(given, X, y, sample_weight=weights, groups=groups).holds
+
+
+def test_a_score_takes_groups():
+    X, y, groups, weights = raters()
+    model = FixedMarginClassifier().fit(X, y, groups=groups)
+    right = model.predict(X, groups=groups) == y
+    assert model.score(X, y, groups=groups) == right.mean()
+    assert model.score(X, y, weights, groups=groups) == pytest.approx(np.average(right, weights=weights))
+    assert model.score(X, y) == np.mean(model.predict(X) == y)
+    with pytest.raises(HullrankError, match="fitted without groups"):
+        FixedMarginClassifier().fit(X, y).score(X, y, groups=groups)
 
 
 def test_model_files_keep_groups(tmp_path):

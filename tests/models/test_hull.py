@@ -56,6 +56,16 @@ def test_intervals_are_where_classes_are_charged():
     assert objective(ranker, X, y) == pytest.approx(ranker.certificate_.primal, rel=1e-9)
 
 
+def test_a_partial_order_stands_for_the_pairs_that_it_compares():
+    y = np.repeat([0, 1, 2, 3], [10, 20, 30, 40])
+    X = np.random.default_rng(0).normal(size=(100, 2)) + y[:, None]
+    order = OrderGraph.from_edges([(0, 1), (2, 3)])
+    assert ConvexHullRanker(order).fit(X, y).certificate_.n_order_constraints == 10 * 20 + 30 * 40
+    groups = np.arange(100) % 2  # halves of every class
+    assert ConvexHullRanker(order).fit(X, y, groups=groups).certificate_.n_order_constraints == 2 * (5 * 10 + 15 * 20)
+    assert ConvexHullRanker("0 < 1 < 3; 0 < 2").fit(X, y).certificate_.n_order_constraints == 200 + 800 + 400 + 300
+
+
 @every_variant
 def test_ranker_predicts_scores_and_is_scored_by_pairs(variant):
     X, y = draw()

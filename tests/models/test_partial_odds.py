@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hullrank import FixedMarginClassifier, PartialOddsClassifier
 from hullrank.exceptions import HullrankError
-from hullrank.metrics.brant import proportional_odds_test
+from hullrank.metrics.brant import _logistic, proportional_odds_test
 
 
 def turning(seed=0, n=300):
@@ -104,3 +104,53 @@ def test_weights_are_repetitions_where_classes_are_balanced():
     one = PartialOddsClassifier(inner, features=[1]).fit(X, y, sample_weight=times)
     two = PartialOddsClassifier(inner, features=[1]).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     assert one.certificate_.primal == pytest.approx(two.certificate_.primal, rel=1e-8)
+
+
+@pytest.mark.parametrize("noise", [0.2, 0.3, 0.5])
+def test_strong_departures_have_small_p_values(noise):
+    """The probabilities of separate fits are not nested here."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 3))
+    y = (X[:, 0] + noise * rng.logistic(size=3000) > -0.5).astype(int)
+    y += (X[:, 1] + noise * rng.logistic(size=3000) > 0) & (y == 1)
+    p_values = proportional_odds_test(X, y)
+    assert (p_values[:2] < 1e-6).all()
+    assert p_values[2] > 0.01
+    np.testing.assert_array_equal(PartialOddsClassifier().fit(X, y).features_, [0, 1])
+
+
+def test_weights_are_repetitions_in_the_test():
+    X, y = turning(3, 200)
+    times = np.random.default_rng(3).integers(0, 4, len(y))
+    weighted = proportional_odds_test(X, y, times.astype(float))
+    np.testing.assert_allclose(
+        weighted, proportional_odds_test(np.repeat(X, times, axis=0), np.repeat(y, times)), rtol=1e-3
+    )
+    model = PartialOddsClassifier(FixedMarginClassifier(class_weight="balanced")).fit(X, y, sample_weight=times)
+    np.testing.assert_array_equal(model.p_values_, weighted)
+
+
+def test_classes_without_rows_and_columns_without_news_do_not_count():
+    X, y = turning(4, 200)
+    plain = proportional_odds_test(X, y)
+    np.testing.assert_allclose(proportional_odds_test(X, np.array([1, 3, 7])[y]), plain)
+    np.testing.assert_array_equal(proportional_odds_test(np.zeros((200, 2)), y), [1, 1])
+    twice = proportional_odds_test(np.column_stack([X, X[:, 1]]), y)
+    np.testing.assert_allclose(twice[1], twice[4], rtol=1e-3)
+    assert np.isfinite(twice).all()
+
+
+@pytest.mark.slow
+def test_the_variance_of_a_difference_is_that_of_a_bootstrap():
+    X, y = turning(5, 1500)
+    rng = np.random.default_rng(0)
+
+    def fits(rows):
+        Z = np.column_stack([np.ones(len(rows)), X[rows]])
+        return [_logistic(Z, y[rows] > j, np.ones(len(rows))) for j in range(2)]
+
+    (_, low), (_, high) = fits(np.arange(1500))
+    known = ((high - low) ** 2).sum(axis=0)
+    drawn = [fits(rng.integers(0, 1500, 1500)) for _ in range(300)]
+    found = np.var([high[0] - low[0] for low, high in drawn], axis=0)
+    np.testing.assert_allclose(known, found, rtol=0.3)

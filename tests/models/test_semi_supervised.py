@@ -2,6 +2,8 @@
 
 import cvxpy as cp
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -12,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from hullrank import ConvexHullRanker, ExactRanker, FixedMarginClassifier, PRank, SemiSupervised, SwappedPairsRanker
 from hullrank.exceptions import HullrankError, LabelError
 from hullrank.models import semi_supervised
+from hullrank.models.semi_supervised import _folds
 from hullrank.problem.laplacian import laplacian, neighbour_graph
 from hullrank.reports.certifying import certify
 
@@ -149,8 +152,61 @@ def test_metadata_is_handed_on():
     assert queries.certificate_.relative_gap <= 1e-6
 
 
+@pytest.mark.parametrize("inner", [FixedMarginClassifier(), SwappedPairsRanker()])
+@pytest.mark.parametrize("declare", ["Categorical", "Series", "Enum"])
+@pytest.mark.filterwarnings("error::hullrank.exceptions.UndeclaredOrderWarning")
+def test_folds_keep_the_order_that_y_declares(inner, declare):
+    X, _ = rows(6)
+    names = ["small", "medium", "large"]  # not the order of the alphabet
+    grades = np.digitize(X[:20, 0], np.quantile(X[:20, 0], [1 / 3, 2 / 3]))
+    words = np.array(names)[grades]
+    target = {
+        "Categorical": lambda: pd.Categorical(words, names, ordered=True),
+        "Series": lambda: pd.Series(pd.Categorical(words, names, ordered=True), index=np.arange(20)[::-1]),
+        "Enum": lambda: pl.Series(words, dtype=pl.Enum(names)),
+    }[declare]()
+    model = SemiSupervised(inner).fit(X[:20], target, unlabeled=X[20:])
+    by_number = SemiSupervised(inner).fit(X[:20], grades, unlabeled=X[20:])
+    np.testing.assert_array_equal(model.cv_results_["mean_test_score"], by_number.cv_results_["mean_test_score"])
+
+
+def test_folds_keep_queries_whole_and_rate_within_them():
+    rng = np.random.default_rng(0)
+    X, queries = rng.normal(size=(80, 3)), np.arange(80) % 10
+    y = np.round(X[:, 0] + 100 * rng.normal(size=10)[queries], 1)  # targets of different queries say nothing
+    folds = _folds(np.arange(80), queries)
+    assert all(not set(queries[train]) & set(queries[test]) for train, test in folds)
+    assert len(folds) == 12
+    model = SemiSupervised(SwappedPairsRanker()).fit(X, y, qid=queries)
+    assert model.cv_results_["mean_test_score"].max() > 0.9
+    alone = SwappedPairsRanker().fit(X, y, qid=queries)
+    same = SemiSupervised(SwappedPairsRanker(), strength=0.0).fit(X, y, qid=queries)
+    assert same.score(X, y, qid=queries) == pytest.approx(alone.score(X, y, qid=queries), abs=1e-3)
+
+
+def test_groups_are_handed_on_to_predict_and_score():
+    X, y = rows(7)
+    X, y = X[:20], np.digitize(X[:20, 0], [-0.5, 0.5])
+    groups = np.arange(20) % 2
+    model = SemiSupervised(FixedMarginClassifier()).fit(X, y, groups=groups)
+    labels = model.predict(X, groups=groups)
+    assert model.score(X, y, groups=groups) == np.mean(labels == y)
+    ranker = SemiSupervised(ConvexHullRanker(), strength=0.0).fit(X, y, groups=groups)
+    assert ranker.predict_class(X, groups=groups).shape == (20,)
+
+
+def test_rows_without_weight_do_not_choose_the_strength():
+    X, y = rows(8)
+    counted = np.arange(20) % 4 > 0
+    model = SemiSupervised(ConvexHullRanker()).fit(X[:20], y, unlabeled=X[20:], sample_weight=counted)
+    without = SemiSupervised(ConvexHullRanker()).fit(X[:20][counted], y[counted], unlabeled=X[20:])
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], without.cv_results_["mean_test_score"])
+
+
 def test_errors_say_what_to_do():
     X, y = rows()
+    with pytest.raises(HullrankError, match="a number, 'scale' or 'auto' for gamma"):
+        SemiSupervised(ConvexHullRanker(kernel="rbf", gamma="ard"), strength=0.0).fit(X[:20], y)
     with pytest.raises(HullrankError, match="a certificate and a kernel"):
         SemiSupervised(ExactRanker()).fit(X[:20], y)
     with pytest.raises(HullrankError, match="not 'precomputed'"):

@@ -115,6 +115,17 @@ def test_closure_reduction_and_order_agree_with_networkx(case):
     assert OrderGraph.from_networkx(graph.to_networkx()) == graph
 
 
+@given(acyclic_edges(), st.data())
+def test_comparable_pairs_are_those_along_paths(case, data):
+    labels, edges = case
+    graph = OrderGraph.from_edges(edges, labels)
+    sizes = st.lists(st.integers(0, 2**40), min_size=len(labels), max_size=len(labels))
+    table = data.draw(st.lists(sizes, min_size=1, max_size=3))
+    expected = [sum(counts[lo] * counts[hi] for lo, hi in graph.closure().codes.tolist()) for counts in table]
+    assert graph.comparable_pairs(np.array(table)) == sum(expected)
+    assert graph.comparable_pairs(np.array(table[0])) == expected[0]
+
+
 @given(acyclic_edges(), st.randoms())
 def test_equality_and_hash_ignore_the_order_of_writing(case, random):
     labels, edges = case

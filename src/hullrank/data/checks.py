@@ -55,12 +55,6 @@ class Samples:
         """(K,) total weight of every class."""
         return np.bincount(self.codes, self.weights, self.n_classes).astype(np.float64, copy=False)
 
-    @property
-    def n_order_constraints(self) -> int:
-        """Pairs of samples of different classes, (m^2 - sum m_c^2) / 2."""
-        counts = self.starts[1:] - self.starts[:-1]
-        return (len(self.codes) ** 2 - int(counts @ counts)) // 2
-
 
 def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = True, copied: bool = True) -> Matrix:
     """X as a finite C-contiguous float64 array or CSR matrix; ``reset`` remembers the features (in ``fit``).

@@ -171,7 +171,8 @@ class Blocks:
         files : path
             A file, a folder, or a pattern such as ``"grades/*.parquet"``.
         target : str
-            The column to rank by.
+            The column to rank by. An Enum of Polars declares its order, and so does an ordered Categorical of pandas
+            (reading its order needs PyArrow).
         weights, qid : str, default=None
             The columns with the weights and the queries of the rows. The rows of a query stand together in one file.
         drop : str or iterable of str, default=()
@@ -198,7 +199,7 @@ class Blocks:
         def read(i: int) -> Block:
             frame = parts[i]
             more = (None if name is None else frame[name].to_numpy() for name in (weights, qid))
-            return encode(frame.select(features)), _target(frame[target]), *more
+            return encode(frame.select(features)), _target(frame[target], parts.order_of(target, i)), *more
 
         names = features if encoder is None else encoder.get_feature_names_out()
         return cls(read, len(parts), memory=memory, feature_names=names)
@@ -258,10 +259,12 @@ def _plain(frame: pl.DataFrame) -> Any:
     return frame.cast(pl.Float64).to_numpy()
 
 
-def _target(series: pl.Series) -> Any:
-    """The target as numbers, as an Enum, which declares its order, or as words."""
+def _target(series: pl.Series, order: list[str] | None) -> Any:
+    """The target as numbers, as an Enum, which declares its order (its own, or this one), or as words."""
     if series.null_count():
         raise TableError(f"column {series.name!r} is the target, and {series.null_count():,} rows have none of it")
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
         return series.to_numpy()
+    if order is not None:
+        return series.cast(pl.String).cast(pl.Enum(order))
     return series if series.dtype == pl.Enum else np.array(as_words(series).to_list())

@@ -41,6 +41,7 @@ class ParquetParts:
         rows = self.rows_a_part = self.rows_in(min(_PART, self.memory // PARTS_IN_MEMORY))
         self._slices: list[tuple[Path, int, int]] = []
         self.rows = 0
+        self._orders: dict[tuple[Path, str], list[str] | None] = {}
         self._versions = {file: _version(file) for file in self.files}
         for file in self.files:
             schema = _common(schema, file)
@@ -74,6 +75,13 @@ class ParquetParts:
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         return (self[part] for part in range(len(self)))
+
+    def order_of(self, column: str, part: int) -> list[str] | None:
+        """The words of a column from lowest to highest, where the file of a part says that they are ordered."""
+        file = self._slices[part][0]
+        if (file, column) not in self._orders:
+            self._orders[file, column] = _order(file, column)
+        return self._orders[file, column]
 
     def first_row(self, part: int) -> int:
         """The number of rows before a part."""
@@ -119,6 +127,29 @@ def _column(file: Path, name: str) -> Any:
         return pl.scan_parquet(file, glob=False).select(name).collect()[name].to_numpy()
     except (*REFUSALS, OSError) as error:
         raise _unreadable(file, error) from error
+
+
+def _order(file: Path, name: str) -> list[str] | None:
+    """The categories of an ordered Categorical of pandas, or an ordered dictionary of Arrow; None without PyArrow.
+
+    Polars reads such a column as words in no order. Its row groups have the same categories, or no order in common.
+    """
+    if not isinstance(_schema(file)[name], pl.Categorical):
+        return None
+    try:
+        from pyarrow import parquet, types
+    except ImportError:
+        return None
+    try:
+        with parquet.ParquetFile(file) as held:
+            kind = held.schema_arrow.field(name).type
+            if not (types.is_dictionary(kind) and kind.ordered):
+                return None
+            groups = (held.read_row_group(i, columns=[name]).column(0) for i in range(held.num_row_groups))
+            orders = {tuple(chunk.dictionary.to_pylist()) for group in groups for chunk in group.chunks if len(chunk)}
+    except (*REFUSALS, OSError) as error:
+        raise _unreadable(file, error) from error
+    return list(orders.pop()) if len(orders) == 1 else None
 
 
 def _version(file: Path) -> tuple[int, int]:

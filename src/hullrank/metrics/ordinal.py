@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hullrank._sklearn import num_samples
 from hullrank.data import check_target, check_weights, declared_categories, encode_labels
 from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import HullrankError, LabelError
@@ -148,7 +149,7 @@ def margin_risk_bound(
 
 
 def _rank_errors(y: Any, pred: Any, classes: Sequence[Hashable] | None, sample_weight: Any) -> tuple[Floats, Floats]:
-    guesses = check_target(pred, pred)
+    guesses = check_target(np.empty(num_samples(pred)), pred)
     truth = check_target(guesses, y)
     weights = check_weights(sample_weight, guesses)
     declared = classes if classes is not None else declared_categories(y) or declared_categories(pred)

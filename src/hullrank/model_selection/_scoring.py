@@ -94,7 +94,7 @@ def _has_usual_score(model: Any) -> bool:
     """Whether a model's ``score`` is that of all classifiers or rankers of its kind, and not one of its own."""
     kind = type(model)
     if is_classifier(model):
-        return kind.score is ClassifierMixin.score and kind.predict is MarginClassifier.predict
+        return kind.score is MarginClassifier.score and kind.predict is MarginClassifier.predict
     usual = RankerMixin.score, QueryRankerMixin.score, SwappedPairsRanker.score
     return kind.score in usual and kind.predict is RankerMixin.predict
 
@@ -138,7 +138,10 @@ def _found(scoring: Any, estimator: Any) -> Any:
 def _most(scoring: Any, estimator: Any) -> float:
     """The largest score that there can be; infinite where that is not known."""
     if scoring is None:
-        usual = (ClassifierMixin.score, RankerMixin.score, QueryRankerMixin.score, SwappedPairsRanker.score)
+        usual = (
+            ClassifierMixin.score, MarginClassifier.score, RankerMixin.score, QueryRankerMixin.score,
+            SwappedPairsRanker.score,
+        )  # fmt: skip
         return 1.0 if type(estimator).score in usual else np.inf
     if isinstance(scoring, str) and scoring.startswith(_ERRORS):
         return 0.0

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import validate_parameter_constraints
 from hullrank._threads import one_blas_thread
 from hullrank.data import check_rows
+from hullrank.data.checks import is_source
 from hullrank.exceptions import ConvergenceWarning, HullrankError, QueryWarning
 from hullrank.metrics import scoring_order, swapped_pairs, wmw_score
 from hullrank.problem.certificate import Certificate, Status
@@ -38,7 +39,8 @@ def fitting_on(partial_fit: Fit) -> Fit:
 
 
 def _all_or_nothing(fit: Fit, *, afresh: bool) -> Fit:
-    takes_queries = "qid" in signature(fit).parameters
+    parameters = signature(fit).parameters
+    takes_queries, takes_blocks = "qid" in parameters, parameters["y"].default is None  # blocks have their own targets
 
     @wraps(fit)
     def all_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -46,6 +48,12 @@ def _all_or_nothing(fit: Fit, *, afresh: bool) -> Fit:
             raise HullrankError(
                 f"{type(self).__name__} places classes on one score line for all rows and takes no qid; to rank within "
                 "queries use SwappedPairsRanker, SampledPairsRanker, ExactRanker or RankBoost"
+            )
+        if not takes_blocks and is_source(args[0] if args else kwargs.get("X")):
+            raise HullrankError(
+                f"{type(self).__name__} takes no blocks: it needs X and y in memory. Blocks are taken by fit of "
+                "ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier and "
+                "SwappedPairsRanker, with linear scores"
             )
         goes_on = not afresh and self.__sklearn_is_fitted__()
         if not (goes_on or get_config()["skip_parameter_validation"]):

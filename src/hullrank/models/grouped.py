@@ -43,7 +43,8 @@ class GroupedIntervalEstimator(IntervalEstimator):
             Price of each sample's slack; a weight is a repetition.
         groups : array-like of shape (n_samples,), default=None
             Rater, panel or site of every row, where the same grade need not mean the same in all of them. Grades are
-            compared within groups only: every group has its own place of the classes on one score line.
+            compared within groups only: every group has its own place of the classes on one score line. A group whose
+            rows all have weight 0 is left out.
 
         Returns
         -------

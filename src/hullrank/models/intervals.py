@@ -235,13 +235,16 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         assert scores is not None  # ``_learn`` sees to it
         grade = statement.grade(point, solution.evidence, scores)
         self.certificate_ = certificate(statement, grade, solution, self.tol, perf_counter() - began)
-        warn_unless_converged(self.certificate_, self.tol)
         if self.certificate_.status is not Status.INTERRUPTED:  # scores of an interrupted fit say nothing about C
-            self._warn_if_collapsed(statement, scores)
+            self._warn_if_collapsed(statement, scores)  # first, since it may be an error, which says all
+        warn_unless_converged(self.certificate_, self.tol)
 
     def _warn_if_collapsed(self, statement: IntervalStatement, scores: Floats) -> None:
-        if has_collapsed(self.intervals_, scores):
+        if self._has_collapsed(scores):
             warn_collapsed(f"all scores are equal; {self._collapse_cure(statement)}")
+
+    def _has_collapsed(self, scores: Floats) -> bool:
+        return has_collapsed(self.intervals_, scores)
 
     def _collapse_cure(self, statement: IntervalStatement) -> str:
         raise NotImplementedError

@@ -11,11 +11,13 @@ from hullrank.models._constraints import CLASS_CONSTRAINTS, CLASS_WEIGHT, PRICE,
 from hullrank.models._price import SlackPriceMixin
 from hullrank.models.base import OrdinalClassifierMixin
 from hullrank.models.grouped import GroupedIntervalEstimator
+from hullrank.models.intervals import has_collapsed
 from hullrank.order import OrderGraph
 from hullrank.problem.charges import LOSSES
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem, fixed_margin_problem
 from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.statement import Solution
 
 
 class MarginClassifier(OrdinalClassifierMixin, GroupedIntervalEstimator):
@@ -29,14 +31,33 @@ class MarginClassifier(OrdinalClassifierMixin, GroupedIntervalEstimator):
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         groups : array-like of shape (n_samples,), default=None
             Groups of the rows, of a model that was fitted with groups: classes are cut at the thresholds of the own
-            group. Rows of other groups, and all rows without this, are cut at ``thresholds_``, the mean over the
-            groups.
+            group. Rows of other groups (also of those whose rows all had weight 0), and all rows without this, are cut
+            at ``thresholds_``, the mean over the groups.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
         """
         return super().predict(X) if groups is None else self._predict_by_group(X, groups)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
+        """Accuracy: the share of the rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, as ``predict`` takes them.
+
+        Returns
+        -------
+        score : float in [0, 1]
+        """
+        from sklearn.metrics import accuracy_score  # loads all metrics, which takes half a second
+
+        return float(accuracy_score(y, self.predict(X, groups=groups), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -106,8 +127,10 @@ class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
     coef_ : ndarray of shape (n_features,)
         Only with the linear kernel.
     thresholds_ : ndarray of shape (n_classes - 1,)
+        In the middle between neighbouring ``intervals_``; where all scores are equal, moved so that the median class is
+        predicted.
     intervals_ : ndarray of shape (n_classes, 2)
-        Where every class lies on the score line; infinite where nothing lies beyond.
+        Where every class lies on the score line in the problem's optimum; infinite where nothing lies beyond.
     groups_ : ndarray of shape (n_groups,)
         The groups; this and the next two only if ``fit`` was given groups. Then ``thresholds_`` and ``intervals_`` are
         means over the groups, by the weight of their rows.
@@ -198,4 +221,35 @@ class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
         return fixed_margin_problem(samples.n_classes, C, loss=self.loss, thresholds=self.thresholds)
 
     def _stored_thresholds(self, statement: IntervalStatement) -> NDArray[np.float64]:
-        return self._cell_cuts(statement.grouped)
+        """Those of the problem, in the middle between the classes: ``thresholds_`` of a collapsed model are others."""
+        ends, grouped = self._cell_ends(statement.grouped), statement.grouped
+        inner = slice(None) if grouped is None else grouped.is_followed[:-1]
+        middles: NDArray[np.float64] = (ends[:-1, 1][inner] + ends[1:, 0][inner]) / 2
+        return middles
+
+    def _store_label_rule(self, statement: IntervalStatement, solution: Solution) -> None:
+        """Where every score is the same, the cuts for predicting lie around it, so that the median is predicted."""
+        scores = solution.scores
+        assert scores is not None  # ``_learn`` sees to it
+        if not self._has_collapsed(scores):
+            return
+        samples, grouped, n_classes = statement.class_samples, statement.grouped, len(self.classes_)
+        weights = np.bincount(samples.codes, samples.weights, n_classes)
+        self.thresholds_ = _around(self.thresholds_, scores, weights)
+        if grouped is not None:
+            cells = np.nan_to_num(grouped.per_group(statement.samples.class_weight, n_classes))
+            own = zip(self.group_thresholds_, cells, strict=True)
+            self.group_thresholds_ = np.array([_around(cuts, scores, each) for cuts, each in own])
+
+    def _has_collapsed(self, scores: NDArray[np.float64]) -> bool:
+        """As all do; the logistic charge has no margin, but the same unit."""
+        margin = [1.0, -1.0] if self.loss == "logistic" else [0.0, 0.0]
+        return has_collapsed(self.intervals_ + margin, scores)
+
+
+def _around(cuts: NDArray[np.float64], scores: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.float64]:
+    """Cuts moved, as far as they have to, so that all these scores lie in the class of the median sample."""
+    share = np.cumsum(weights)
+    below = np.arange(len(cuts)) < np.searchsorted(share, share[-1] / 2)
+    room = 1e-6 + float(np.ptp(scores))  # in the unit of the charge: for new rows, whose scores differ by digits
+    return np.where(below, np.minimum(cuts, scores.min() - room), np.maximum(cuts, scores.max() + room))

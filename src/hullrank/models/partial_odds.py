@@ -52,7 +52,9 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         v_j for the features ``features_``.
     features_ : ndarray of shape (n_free,)
     p_values_ : ndarray of shape (n_features,)
-        Of Brant's test, for every column.
+        Of Brant's test, for every column, with the covariance that the residuals of the rows give. A weight is a
+        repetition; class weights do not enter. Where classes can be separated the test hardly ever rejects: give
+        ``features`` yourself.
     thresholds_ : ndarray of shape (n_classes - 1,)
         b_j.
     certificate_ : Certificate
@@ -98,15 +100,14 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            Price of each sample's slack.
+            Price of each sample's slack; a weight is a repetition, also for the test.
 
         Returns
         -------
         self : object
         """
         rows, labels, prices = self._checked(X, y, sample_weight)
-        counted = prices > 0
-        self.p_values_ = proportional_odds_test(rows[counted], labels.codes[counted])
+        self.p_values_ = proportional_odds_test(rows, labels.codes, check_weights(sample_weight, rows))
         self.features_ = self._freed(rows.shape[1])
         model = clone(self._inner).set_params(classes=None, thresholds="immediate", class_weight=None)
         expanded, above, given = self._questions(rows, labels, prices)

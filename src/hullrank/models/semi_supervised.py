@@ -1,6 +1,7 @@
 """Any estimator with a kernel, learning from unlabelled rows as well."""
 
 import warnings
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,8 +15,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from hullrank._sklearn import Interval, StrOptions, num_samples
-from hullrank.data import check_rows, check_target, check_weights, distinct_rows
+from hullrank._sklearn import Interval, StrOptions, num_samples, safe_indexing
+from hullrank.data import check_queries, check_rows, check_target, check_weights, declared_categories, distinct_rows
+from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, UndefinedMetricWarning
 from hullrank.metrics import scoring_order, wmw_score
 from hullrank.models._constraints import LARGEST
@@ -137,7 +139,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         """
         self._check_inner()
         rows = self._dense(X, reset=True)
-        _check_labels(rows, y)
+        values = _checked_labels(rows, y)
         weights = check_weights(sample_weight, rows)
         nothing = unlabeled is None or num_samples(unlabeled) == 0
         others = np.empty((0, rows.shape[1])) if nothing else self._dense(unlabeled)
@@ -146,10 +148,9 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         if len(every) < 2:
             raise HullrankError("there is 1 sample, labelled or not; a graph needs at least two")
         product = self._inner_product(every, counts)
-        metadata = {"sample_weight": sample_weight, "qid": qid, "groups": groups}
-        given = {name: values for name, values in metadata.items() if values is not None}
+        given = _given(sample_weight=sample_weight, qid=qid, groups=groups)
         if self.strength == "auto":
-            self.strength_ = self._chosen(product, rows, y, given)
+            self.strength_ = self._chosen(product, rows, y, values, weights, given)
         else:
             self.strength_ = float(self.strength)
         self._set_map(product, rows, self.strength_)
@@ -164,11 +165,15 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
                 "estimator must have a certificate and a kernel ('linear', 'rbf' and so on, not 'precomputed'), as "
                 f"FixedMarginClassifier has; got {type(self.estimator).__name__} with kernel={kernel!r}"
             )
+        if kernel != "linear" and isinstance(self.estimator.gamma, str) and self.estimator.gamma == "ard":
+            raise HullrankError(
+                "gamma='ard' learns a scale for every column from labels, and SemiSupervised needs one kernel for all "
+                "rows, labelled or not; give the estimator a number, 'scale' or 'auto' for gamma"
+            )
 
     def _inner_product(self, rows: Floats, weights: Floats) -> InnerProduct:
         """The coordinates of all rows and their graph; equal rows are one node, unless a graph is given."""
         inner = self.estimator
-        gamma = resolve_gamma(inner.gamma, rows, weights)
         if self.graph is not None:
             nodes, graph = rows, check_graph(self.graph, len(rows))
         else:
@@ -176,6 +181,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
             graph = neighbour_graph(nodes, min(self.n_neighbors, len(nodes) - 1))
         if inner.kernel == "linear":
             return InnerProduct(Features(nodes), laplacian(graph))
+        gamma = resolve_gamma(inner.gamma, rows, weights)
         rank = basis_size(inner.approximation)
         rank = MOST_PIVOTS if rank is None and len(nodes) > MOST_PIVOTS else rank
         coordinates = KernelCoordinates(Gram(nodes, inner.kernel, gamma, inner.degree, inner.coef0), rank)
@@ -213,15 +219,27 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         values = self._mapped(rows)
         return (values + values.T) / 2 if self._pairwise and values.shape[0] == values.shape[1] else values
 
-    def _chosen(self, product: InnerProduct, rows: Floats, y: Any, given: dict[str, Any]) -> float:
+    def _chosen(
+        self,
+        product: InnerProduct,
+        rows: Floats,
+        y: Any,
+        values: NDArray[Any],
+        weights: Floats,
+        given: dict[str, Any],
+    ) -> float:
         """The strength by folds of the labelled rows; 0 within half a standard error of the best.
 
         The figure is the mean of pair accuracy, which says more about few rows than accuracy does, and the estimator's
-        own score. Folds are dealt several times, which lowers the noise of the mean but not the standard error that is
-        demanded, since all share the same rows.
+        own score; within queries, which folds keep whole, it is the estimator's own pair accuracy. Folds are dealt
+        several times, which lowers the noise of the mean but not the standard error that is demanded, since all share
+        the same rows.
         """
-        target = np.asarray(y)
-        folds = _folds(np.unique(target, return_inverse=True)[1])
+        counted = np.flatnonzero(weights)
+        queries = check_queries(given.get("qid"), len(rows))[counted]
+        codes = unique_inverse(values)[1][counted]
+        folds = [(counted[train], counted[test]) for train, test in _folds(codes, queries)]
+        target = values if declared_categories(y) is None else y
         scores = np.empty((len(STRENGTHS), len(folds)))
         for k, strength in enumerate(STRENGTHS):
             self._set_map(product, rows, strength)
@@ -245,14 +263,22 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
             if self._pairwise
             else (mapped[train], mapped[test])
         )
+        target, known = safe_indexing(y, train), safe_indexing(y, test)  # both declare the order that y declares
         part = {name: np.asarray(values)[train] for name, values in given.items()}
+        apart = {name: np.asarray(values)[test] for name, values in given.items()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CollapsedRankingWarning)
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            model = self._unfitted().fit(learned, y[train], **part)
-            scores = model.score_samples(left_out)
-            pairs = wmw_score(y[test], scores, order=scoring_order(model, y[test]), ties="half")
-            return float((pairs + model.score(left_out, y[test])) / 2)
+            model = self._unfitted().fit(learned, target, **part)
+            takes = signature(model.score).parameters
+            own = model.score(left_out, known, **{name: apart[name] for name in apart if name in takes})
+            if "qid" in given:
+                return float(own)
+            pairs = wmw_score(
+                known, model.score_samples(left_out), order=scoring_order(model, known), ties="half",
+                sample_weight=apart.get("sample_weight"),
+            )  # fmt: skip
+            return float((pairs + own) / 2)
 
     def _dense(self, X: Any, *, reset: bool = False) -> Floats:
         """Checked rows as an array: coordinates of rows and graph are dense anyway."""
@@ -276,30 +302,46 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.score_samples(self._embedded(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, *, groups: Any = None) -> NDArray[Any]:
         """What the estimator predicts for rows of X: labels, or scores.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, where the estimator's ``predict`` takes them.
 
         Returns
         -------
         answer : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self.estimator_.predict(self._embedded(X))
+        return self.estimator_.predict(self._embedded(X), **_given(groups=groups))
 
     @available_if(_inner_has("predict_class"))
-    def predict_class(self, X: Any) -> NDArray[Any]:
-        """The class whose interval is nearest to the score of each row of X."""
+    def predict_class(self, X: Any, *, groups: Any = None) -> NDArray[Any]:
+        """The class whose interval (of its own group) is nearest to the score of each row of X."""
         check_is_fitted(self)
-        return self.estimator_.predict_class(self._embedded(X))
+        return self.estimator_.predict_class(self._embedded(X), **_given(groups=groups))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """That of the estimator: accuracy, or pair accuracy."""
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None, groups: Any = None) -> float:
+        """That of the estimator: accuracy, or pair accuracy.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        qid, groups : array-like of shape (n_samples,), default=None
+            Queries and groups of the rows, where the estimator's ``score`` takes them.
+
+        Returns
+        -------
+        score : float in [0, 1]
+        """
         check_is_fitted(self)
-        return self.estimator_.score(self._embedded(X), y, sample_weight=sample_weight)
+        given = _given(sample_weight=sample_weight, qid=qid, groups=groups)
+        return self.estimator_.score(self._embedded(X), y, **given)
 
     def state(self, X: Any, y: Any, **metadata: Any) -> Any:
         """The problem that the fitted estimator solves on labelled rows: the same in another inner product.
@@ -345,22 +387,33 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _folds(codes: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Folds of the labelled rows, dealt several times; by class where every class has two rows."""
-    rarest = int(np.bincount(codes).min())
-    found = []
+def _given(**metadata: Any) -> dict[str, Any]:
+    """What was passed at all, to hand on."""
+    return {name: values for name, values in metadata.items() if values is not None}
+
+
+def _folds(codes: NDArray[np.intp], queries: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Folds of the labelled rows, dealt several times: whole queries, or by class where every class has two rows."""
+    several, number = np.unique(queries, return_inverse=True)
+    sizes = np.bincount(codes)
+    rarest = int(sizes[sizes > 0].min())
+    found: list[Any] = []
     for seed in range(_REPEATS):
-        splitter: Any = KFold(min(_FOLDS, len(codes)), shuffle=True, random_state=seed)
-        if rarest >= 2:
-            splitter = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=seed)
-        found += list(splitter.split(codes, codes))
+        dealt: dict[str, Any] = {"shuffle": True, "random_state": seed}
+        if len(several) > 1:
+            parts = KFold(min(_FOLDS, len(several)), **dealt).split(several)
+            found += [tuple(np.flatnonzero(np.isin(number, part)) for part in parted) for parted in parts]
+        elif rarest >= 2:
+            found += StratifiedKFold(min(_FOLDS, rarest), **dealt).split(codes, codes)
+        else:
+            found += KFold(min(_FOLDS, len(codes)), **dealt).split(codes)
     return found
 
 
-def _check_labels(rows: Floats, y: Any) -> None:
+def _checked_labels(rows: Floats, y: Any) -> NDArray[Any]:
     """Labels of labelled rows; missing ones are answered by where such rows belong."""
     try:
-        check_target(rows, y)
+        return check_target(rows, y)
     except LabelError as error:
         if "contains NaN" not in str(error):
             raise

@@ -9,7 +9,15 @@ import numpy as np
 
 from hullrank.exceptions import CyclicOrderError, LabelError
 from hullrank.order.builders import LabelEdges, check_labels, edge_list, few, level_edges, plain_label, text_edges
-from hullrank.order.sorting import Edges, find_cycle, topological_order, transitive_closure, transitive_reduction
+from hullrank.order.sorting import (
+    Edges,
+    find_cycle,
+    pairs_along_paths,
+    pairs_in_chains,
+    topological_order,
+    transitive_closure,
+    transitive_reduction,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,6 +195,17 @@ class OrderGraph:
         if self.is_total:
             return OrderGraph.chain(self.labels)
         return self._canonical(self.labels, transitive_reduction(len(self.labels), self.codes))
+
+    def comparable_pairs(self, counts: Any) -> int:
+        """The number of pairs of samples whose labels are comparable.
+
+        Parameters
+        ----------
+        counts : array of shape (n_labels,) or (n_groups, n_labels)
+            The number of samples of every label; with groups, samples of one group make pairs.
+        """
+        table = np.atleast_2d(counts)
+        return pairs_in_chains(table) if self.is_total else pairs_along_paths(table, self.codes)
 
     def check_classes(self, classes: Iterable[Hashable]) -> None:
         """Raise a `LabelError` that names the culprits unless ``classes`` are exactly the labels of the graph."""

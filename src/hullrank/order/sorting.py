@@ -60,6 +60,30 @@ def reachable(n: int, edges: Edges) -> list[int]:
     return reach
 
 
+def pairs_along_paths(counts: NDArray[np.integer], edges: Edges) -> int:
+    """Pairs of things at two nodes that a path joins, from the (G, n) numbers of things of G groups at every node."""
+    n = counts.shape[1]
+    width = (n + 7) // 8
+    pairs = 0
+    for node, bits in enumerate(reachable(n, edges)):
+        if bits:
+            packed = np.frombuffer(bits.to_bytes(width, "little"), np.uint8)
+            above = np.unpackbits(packed, count=n, bitorder="little").view(bool)
+            pairs += _exact_product(counts[:, node], counts[:, above].sum(axis=1))
+    return pairs
+
+
+def pairs_in_chains(counts: NDArray[np.integer]) -> int:
+    """Pairs of things at two nodes of a chain, from the (G, n) numbers of things of G groups at every node."""
+    totals = counts.sum(axis=1)
+    return (_exact_product(totals, totals) - _exact_product(counts.ravel(), counts.ravel())) // 2
+
+
+def _exact_product(a: NDArray[np.integer], b: NDArray[np.integer]) -> int:
+    """The inner product of whole numbers of any size."""
+    return sum(x * y for x, y in zip(a.tolist(), b.tolist(), strict=True))
+
+
 def transitive_closure(n: int, edges: Edges) -> Edges:
     """All (lo, hi) with a path from lo up to hi."""
     width = (n + 7) // 8

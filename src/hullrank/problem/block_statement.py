@@ -103,9 +103,8 @@ class BlockStatement:
 
     @property
     def n_order_constraints(self) -> int:
-        """Pairs of rows of different classes."""
-        counts = [int(count) for count in self.counts]
-        return (sum(counts) ** 2 - sum(count**2 for count in counts)) // 2
+        """Pairs of rows whose classes are comparable."""
+        return self.order.comparable_pairs(self.counts)
 
     @cached_property
     def layout(self) -> RowLayout:

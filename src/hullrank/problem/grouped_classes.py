@@ -56,11 +56,11 @@ class GroupedClasses:
         """The same samples, whose codes are cells, with the codes of their classes."""
         return replace(samples, codes=self.cls[samples.codes], n_classes=n_classes)
 
-    def pairs_within(self, samples: Samples) -> int:
-        """Pairs of samples of one group and different classes."""
-        sizes = np.diff(samples.starts)
-        totals = np.bincount(self.group, sizes, self.n_groups).astype(np.int64)
-        return (int(totals @ totals) - int(sizes @ sizes)) // 2
+    def table(self, counts: NDArray[np.integer], n_classes: int) -> NDArray[np.int64]:
+        """(G, K) from numbers per cell; 0 where a group lacks a class."""
+        out = np.zeros((self.n_groups, n_classes), dtype=np.int64)
+        out[self.group, self.cls] = counts
+        return out
 
 
 def balanced(samples: Samples) -> Samples:
@@ -71,10 +71,11 @@ def balanced(samples: Samples) -> Samples:
 
 
 def split_by_group(samples: Samples, groups: NDArray[np.intp], labels: NDArray[Any]) -> tuple[GroupedClasses, Samples]:
-    """The cells that have a sample, and the samples with the codes of their cells."""
+    """The cells that have a sample, and the samples with the codes of their cells; groups without any do not count."""
+    present, groups = np.unique(groups, return_inverse=True)
     numbers, codes = np.unique(groups * samples.n_classes + samples.codes, return_inverse=True)
     group, cls = np.divmod(numbers, samples.n_classes)
-    return GroupedClasses(group, cls, labels), replace(samples, codes=codes, n_classes=len(numbers))
+    return GroupedClasses(group, cls, labels[present]), replace(samples, codes=codes, n_classes=len(numbers))
 
 
 def order_among(order: OrderGraph, present: NDArray[np.intp]) -> OrderGraph:

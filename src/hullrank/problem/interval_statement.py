@@ -77,8 +77,11 @@ class IntervalStatement:
 
     @property
     def n_order_constraints(self) -> int:
-        """Pairs of samples of different classes (of one group)."""
-        return self.samples.n_order_constraints if self.grouped is None else self.grouped.pairs_within(self.samples)
+        """Pairs of samples (of one group) whose classes are comparable."""
+        counts = np.diff(self.samples.starts)
+        return self.order.comparable_pairs(
+            counts if self.grouped is None else self.grouped.table(counts, len(self.order))
+        )
 
     @property
     def class_samples(self) -> Samples:
