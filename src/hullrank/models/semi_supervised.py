@@ -16,9 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval, StrOptions, num_samples
 from hullrank.data import check_rows, check_target, check_weights, distinct_rows
-from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, UndefinedMetricWarning
+from hullrank.exceptions import (
+    CollapsedRankingWarning,
+    HullrankError,
+    LabelError,
+    ScaleWarning,
+    UndefinedMetricWarning,
+)
 from hullrank.metrics import scoring_order, wmw_score
 from hullrank.models._constraints import LARGEST
+from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting
 from hullrank.problem.gram import Gram
 from hullrank.problem.kernel_factor import basis_size
@@ -139,6 +146,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         rows = self._dense(X, reset=True)
         _check_labels(rows, y)
         weights = check_weights(sample_weight, rows)
+        warn_of_scales(self.estimator, rows, names=getattr(self, "feature_names_in_", None))
         nothing = unlabeled is None or num_samples(unlabeled) == 0
         others = np.empty((0, rows.shape[1])) if nothing else self._dense(unlabeled)
         counted = weights > 0 if self.graph is None else np.ones(len(rows), dtype=bool)
@@ -153,7 +161,9 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         else:
             self.strength_ = float(self.strength)
         self._set_map(product, rows, self.strength_)
-        self.estimator_ = self._unfitted().fit(self._learned(rows), y, **given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScaleWarning)  # mapped columns are not those of the user
+            self.estimator_ = self._unfitted().fit(self._learned(rows), y, **given)
         self.certificate_ = self.estimator_.certificate_
         return self
 
@@ -249,6 +259,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CollapsedRankingWarning)
             warnings.simplefilter("ignore", UndefinedMetricWarning)
+            warnings.simplefilter("ignore", ScaleWarning)
             model = self._unfitted().fit(learned, y[train], **part)
             scores = model.score_samples(left_out)
             pairs = wmw_score(y[test], scores, order=scoring_order(model, y[test]), ties="half")
