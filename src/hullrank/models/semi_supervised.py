@@ -26,7 +26,7 @@ from hullrank.exceptions import (
 from hullrank.metrics import scoring_order, wmw_score
 from hullrank.models._constraints import LARGEST
 from hullrank.models._scales import warn_of_scales
-from hullrank.models.base import fitting
+from hullrank.models.base import fitting, hand_over_start, keep_start
 from hullrank.problem.gram import Gram
 from hullrank.problem.kernel_factor import basis_size
 from hullrank.problem.kernels import resolve_gamma
@@ -73,6 +73,8 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         Nearest rows that every row is joined with.
     graph : sparse matrix or array of shape (n_rows, n_rows), default=None
         Symmetric weights between all rows, first the labelled and then the unlabelled ones, instead of nearest rows.
+    warm_start : bool, default=False
+        Start from where the last fit ended (another C or strength, the same samples), as far as the estimator does.
 
     Attributes
     ----------
@@ -115,13 +117,23 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         "strength": [Interval(Real, 0, LARGEST, closed="both"), StrOptions({"auto"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "graph": ["sparse matrix", "array-like", None],
+        "warm_start": ["boolean"],
     }
 
-    def __init__(self, estimator: Any, *, strength: Any = "auto", n_neighbors: int = 10, graph: Any = None) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        strength: Any = "auto",
+        n_neighbors: int = 10,
+        graph: Any = None,
+        warm_start: bool = False,
+    ) -> None:
         self.estimator = estimator
         self.strength = strength
         self.n_neighbors = n_neighbors
         self.graph = graph
+        self.warm_start = warm_start
 
     @fitting
     def fit(
@@ -163,7 +175,8 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         self._set_map(product, rows, self.strength_)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ScaleWarning)  # mapped columns are not those of the user
-            self.estimator_ = self._unfitted().fit(self._learned(rows), y, **given)
+            self.estimator_ = hand_over_start(self, self._unfitted()).fit(self._learned(rows), y, **given)
+        keep_start(self, self.estimator_)
         self.certificate_ = self.estimator_.certificate_
         return self
 
