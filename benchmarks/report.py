@@ -99,9 +99,10 @@ def page(record, found, axes):
     command = f"python -m benchmarks{' --quick' * record['quick']}{' --busy' * record['busy']}"
     yield (
         f"Written by `{command}` on {record['date']} "
-        f"({record['machine']}, load {record['load']} at the end, commit {record['commit']}). A figure is the peer's "
-        "CPU time on one thread over ours: how many times faster we are. The last two columns are wall times with the "
-        "default number of BLAS threads, and that over the time with one, measured in turn."
+        f"({record['machine']}, load {record['load']} at the end, commit {record['commit']}). First come wall "
+        "times with the default number of BLAS threads, as a user sees them, and that over the time with one, measured "
+        "in turn; then our CPU time on one thread. A figure under a peer's name is its CPU time on one thread over "
+        "ours: how many times faster we are."
     )
     groups = {}
     for (group, _), pair in contests(record):
@@ -111,12 +112,13 @@ def page(record, found, axes):
         floors = {one["floor"] for one, _ in lines}
         titles = [f"times as long as {peer}" if peer in floors else peer for peer in peers]
         yield from ("", f"## {group[0].upper()}{group[1:]}", "")
-        yield "| | CPU | " + " | ".join(titles) + " | wall, default threads | of one thread |"
-        yield "|---|---|" + "---|" * (len(titles) + 2)
+        yield "| | wall, default threads | of one thread | CPU | " + " | ".join(titles) + " |"
+        yield "|---|---|---|---|" + "---|" * len(titles)
         for one, default in lines:
             ratios = [ratio(one["peers"].get(peer), peer in floors) for peer in peers]
-            cells = [one["name"], f"{1e3 * one['cpu']:.2f} ms", *ratios, f"{1e3 * default['wall']:.2f} ms"]
-            yield "| " + " | ".join([*cells, f"{default['wall'] / default['wall_on_one_thread']:.2f}"]) + " |"
+            share = f"{default['wall'] / default['wall_on_one_thread']:.2f}"
+            cells = [one["name"], f"{1e3 * default['wall']:.2f} ms", share, f"{1e3 * one['cpu']:.2f} ms", *ratios]
+            yield "| " + " | ".join(cells) + " |"
     for axis in axes:
         yield from ("", f"## Growth with {axis}", "", f"![CPU seconds over {axis}](benchmarks/{axis}.svg)", "")
         yield f"| | largest | {'wall' if axis == 'threads' else 'CPU'} seconds there | exponent in {axis} |"

@@ -142,3 +142,11 @@ def test_every_example_of_the_gallery_ends_in_a_picture():
         text = example.read_text()
         assert re.match(r'"""\n.+\n=+\n', text), f"{example.name} has no title"
         assert "Display." in text or "plt." in text, f"{example.name} draws nothing"
+
+
+def test_benchmarks_show_what_a_user_waits_for_first():
+    text = (HERE / "docs/benchmarks.md").read_text()
+    tables = re.findall(r"^\|[^\n]*\bCPU \|.*$", text, re.MULTILINE)
+    assert tables
+    assert all(head.startswith("| | wall, default threads | of one thread | CPU | ") for head in tables)
+    assert "First come wall times with the default number of BLAS threads" in text

@@ -57,7 +57,10 @@ class _MendingCache(FunctionCache):
             return None
 
 
-def _intrinsic(name: str, doc: str) -> Any:
+def _intrinsic(name: str, plain: Callable[..., Any], doc: str) -> Any:
+    if numba.config.DISABLE_JIT:
+        return plain
+
     def typed(_context: Any, a: Any, b: Any) -> Any:
         kind, real = (types.float32, ir.FloatType()) if a == types.float32 else (types.float64, ir.DoubleType())
 
@@ -71,5 +74,5 @@ def _intrinsic(name: str, doc: str) -> Any:
     return intrinsic(typed)
 
 
-fmax = _intrinsic("llvm.maxnum", "The larger of two floats of one type, neither NaN; a running maximum is vectorised.")
-fmin = _intrinsic("llvm.minnum", "The smaller of two floats of one type, neither NaN; a running minimum is vectorised.")
+fmax = _intrinsic("llvm.maxnum", max, "The larger of two floats of one type, neither NaN, so that loops run on vectors.")
+fmin = _intrinsic("llvm.minnum", min, "The smaller of two floats of one type, neither NaN, so that loops run on vectors.")

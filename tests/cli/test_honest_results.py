@@ -168,6 +168,23 @@ class TestQueries:
         assert told["NDCG@3"] == pytest.approx(ndcg_score(y, scores, k=3, qid=qid, gain="exponential"))
         assert told["MAP"] == pytest.approx(mean_average_precision(y, scores, qid=qid, relevant_above=2))
 
+    def test_numbers_are_relevant_only_where_that_is_said(self, run_here, csv, tmp_path):
+        """All but the lowest of many numbers are not the relevant ones, nor are those of targets below 0."""
+        path, model = tmp_path / "t.csv", tmp_path / "m.hull"
+        frame = pl.read_csv(csv).drop("grade", "weight", "number")
+        targets = {"below 0": pl.col("size") - 1, "many": pl.int_range(frame.height) + 0.5}
+        for name, target in targets.items():
+            frame.with_columns(target=target).write_csv(path)
+            options = ("-t", "target", "--qid", "query", "-m", "swapped-pairs", "--no-cv", "--force", "-o", model)
+            assert run_here("fit", path, *options).code == 0
+            done = run_here("evaluate", model, path, "--json")
+            told = json.loads(done.out)
+            assert not {"P@5", "MAP", "MRR"} & set(told)
+            assert ("NDCG@5" in told) == (name == "many")
+            assert "no P, MAP and MRR: the targets are numbers" in " ".join(done.err.split())
+            told = json.loads(run_here("evaluate", model, path, "--relevant", "0.5", "--json").out)
+            assert 0 < told["MAP"] <= 1
+
     def test_words_count_by_their_place_in_the_order(self, run_here, fitted):
         from hullrank.io import load
 

@@ -38,6 +38,30 @@ def test_undecided_grades_are_named(run_here, tmp_path):
     assert "do not decide the order of" in told
 
 
+def test_every_method_hands_on_the_settings_that_the_search_shares(run_here, tmp_path):
+    """Grades that lie in rings have an order for squares of the columns, and none for a linear score."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(3), 60)
+    angle, radius = rng.uniform(0, 2 * np.pi, 180), 1.0 + 2 * codes + 0.2 * rng.normal(size=180)
+    path = tmp_path / "rings.csv"
+    grade = np.array(["inner", "middle", "outer"])[codes]
+    pl.DataFrame({"a": radius * np.cos(angle), "b": radius * np.sin(angle), "grade": grade}).write_csv(path)
+
+    def found(method, *settings):
+        options = [part for setting in settings for part in ("--set", setting)]
+        return run_here("fit", path, "-t", "grade", "--order", "auto", "-m", method, *options, "--json")
+
+    for method in ("hull", "fixed-margin", "swapped-pairs", "nu-margin"):
+        assert json.loads(found(method, "kernel=poly", "degree=2").out)["undecided"] == [], method
+    told = found("fixed-margin", "kernel=poly", "degree=2", "thresholds=immediate", "C=2")
+    assert told.code == 0
+    assert "leaves out thresholds" in told.err
+    assert "leaves out C" in found("swapped-pairs", "C=2").err
+    refused = found("fixed-margin", "kernl=rbf")
+    assert refused.code == 1
+    assert "did you mean 'kernel'" in refused.err
+
+
 def test_only_fit_takes_auto(run_here, csv):
     told = run_here("compare", csv, "-t", "grade", "--order", "auto")
     assert told.code == 1

@@ -37,6 +37,7 @@ def test_comparisons_alone_make_a_model_that_ranks(run_here, files):
     )  # fmt: skip
     assert done.code == 0, done.err
     facts = json.loads(done.out)
+    assert "learned by --method swapped-pairs, and not by hull" in done.err
     assert facts["pairs"] == 150
     assert facts["training"] > 0.85
     assert facts["left_out"]["mean"] > 0.8
@@ -55,8 +56,9 @@ def test_comparisons_alone_make_a_model_that_ranks(run_here, files):
 def test_comparisons_beside_grades(run_here, files):
     folder, _ = files
     options = ("--pairs", folder / "named.csv", "--id", "name", "-t", "grade", "-o", folder / "m.hull")
-    told = run_here("fit", folder / "items.csv", *options)
+    told = run_here("fit", folder / "items.csv", *options, "-m", "swapped-pairs")
     assert told.code == 0, told.err
+    assert "and not by" not in told.err
     assert "Of comparisons left out" in told.out
     alone = load(folder / "m.hull")[-1].certificate_.n_order_constraints
     assert alone > 150

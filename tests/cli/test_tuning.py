@@ -67,14 +67,25 @@ def test_compare_tunes_what_can_be_tuned(run_here, csv):
     methods = ("--methods", "hull,nu-margin", "--cv", "2", "--json", "--tune")
     done = run_here("compare", csv, *OPTIONS, *methods)
     assert done.code == 0, done.err
-    assert "nu-margin is not tuned" in done.err
+    assert "nu-margin is not tuned: --tune chooses the C of hull, " in done.err
     assert {row["name"] for row in json.loads(done.out)["methods"]} == {"hull", "nu-margin"}
+
+
+def test_methods_that_are_not_tuned_are_named_with_the_reason(run_here, csv):
+    methods = ("--methods", "prank,sampled-pairs,hull", "--cv", "2", "--tune", "--set", "C=1")
+    told = " ".join(run_here("compare", csv, *OPTIONS, *methods).err.split())
+    assert "prank, sampled-pairs are not tuned: --tune chooses the C of hull, " in told
+    assert "hull is not tuned: C is set by --set" in told
 
 
 def test_what_cannot_be_tuned_is_refused(run_here, csv, tmp_path):
     done = run_here("fit", csv, *OPTIONS, "--tune", "-m", "prank", "-o", tmp_path / "m.hull")
     assert done.code != 0
-    assert "method prank has no C to tune" in done.err
+    assert "method prank is not tuned: --tune chooses the C of hull, " in done.err
+    for method, own in (("sampled-pairs", "C"), ("nu-margin", "fraction"), ("sum-of-margins", "fraction")):
+        done = run_here("fit", csv, *OPTIONS, "--tune", "-m", method, "-o", tmp_path / "m.hull")
+        assert f"method {method} is not tuned" in done.err
+        assert f"set its {own} by --set {own}=..." in " ".join(done.err.split())
     done = run_here("fit", csv, *OPTIONS, "--tune", "--set", "C=1", "-o", tmp_path / "m.hull")
     assert "both choose C" in done.err
     assert not (tmp_path / "m.hull").exists()

@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 import hullrank
 from hullrank.exceptions import HullrankError
@@ -160,7 +160,9 @@ def test_a_batch_with_an_error_leaves_a_perceptron_as_it_was():
 WARM = {
     "hull": lambda **o: hullrank.ConvexHullRanker(**o),
     "hull, rbf": lambda **o: hullrank.ConvexHullRanker(kernel="rbf", **o),
+    "hull, logistic": lambda **o: hullrank.ConvexHullRanker(loss="logistic", **o),
     "fixed": lambda **o: hullrank.FixedMarginClassifier(**o),
+    "fixed, logistic": lambda **o: hullrank.FixedMarginClassifier(loss="logistic", **o),
     "nu": lambda **o: hullrank.NuMarginClassifier(**o),
     "nu, rbf": lambda **o: hullrank.NuMarginClassifier(kernel="rbf", **o),
     "sum": lambda **o: hullrank.SumOfMarginsClassifier(**o),
@@ -188,8 +190,66 @@ def test_a_warm_start_reaches_the_optimum_of_a_cold_one(name):
             assert warm.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=2e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["hull", "fixed", "pairs", "pairs, squared", "hull, rbf"])
+@pytest.mark.parametrize(
+    "name", ["hull", "fixed", "pairs", "pairs, squared", "hull, rbf", "hull, logistic", "fixed, logistic"]
+)
 def test_the_same_fit_again_is_quick_with_a_warm_start(name):
     model = WARM[name](warm_start=True).fit(X, Y)
     cold = model.n_iter_
     assert model.fit(X, Y).n_iter_ < cold
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_partial_odds_start_from_the_last_fit(loss):
+    inner = hullrank.FixedMarginClassifier(1.0, loss=loss)
+    model = hullrank.PartialOddsClassifier(inner, features=[0], warm_start=True).fit(X, Y)
+    cold = model.estimator_.n_iter_
+    assert model.fit(X, Y).estimator_.n_iter_ < cold
+    for features in ([0], [0, 1], []):
+        model.set_params(features=features, estimator__C=3.0).fit(X, Y)
+        fresh = clone(model).fit(X, Y)
+        assert model.certificate_.primal == pytest.approx(fresh.certificate_.primal, rel=2e-6)
+    assert not hasattr(model.set_params(warm_start=False).fit(X, Y), "_warm")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["fixed", "hull, rbf", "fixed, logistic"])
+def test_a_start_is_handed_to_the_estimator_inside(name):
+    few = np.arange(40) % 2 == 0
+    model = hullrank.SemiSupervised(WARM[name](C=1.0), strength=1.0, warm_start=True)
+    cold = model.fit(X[few], Y[few], unlabeled=X[~few]).estimator_.n_iter_
+    assert model.fit(X[few], Y[few], unlabeled=X[~few]).estimator_.n_iter_ < cold
+    model.set_params(strength=10.0, estimator__C=2.0).fit(X[few], Y[few], unlabeled=X[~few])
+    fresh = clone(model).fit(X[few], Y[few], unlabeled=X[~few])
+    assert model.certificate_.primal == pytest.approx(fresh.certificate_.primal, rel=2e-6)
+    assert not hasattr(model.set_params(warm_start=False).fit(X[few], Y[few]), "_warm")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["auto", "branch_and_bound"])
+def test_an_exact_search_goes_on_from_the_last_weights(method):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(150, 6))
+    y = (rows @ [3, -2, 1, 0, 1, 2] + 3 * rng.normal(size=150) > 0).astype(int)
+    best = hullrank.ExactRanker(max_cells=3000, warm_start=True).fit(rows, y)
+    value = best.certificate_.value
+    best.set_params(max_cells=1, method=method).fit(rows, y)
+    assert best.certificate_.value >= value
+    cold = hullrank.ExactRanker(max_cells=1, method=method).fit(rows, y)
+    assert cold.certificate_.value < value
+    best.fit(rows[:, :3], y)  # weights of other columns are no start
+    assert best.coef_.shape == (3,)
+
+
+def test_cuts_begin_at_the_last_weights():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3))
+    y = (rows @ [1, -1, 0.5] + rng.normal(size=60) > 0).astype(int)
+    model = hullrank.LinearRelaxationRanker(warm_start=True).fit(rows, y)
+    cold, primal = model.n_iter_, model.certificate_.primal
+    assert model.fit(rows, y).n_iter_ < cold
+    assert model.certificate_.primal == pytest.approx(primal, rel=2e-6)
+    fresh = hullrank.LinearRelaxationRanker(1e-3).fit(rows, y)
+    model.set_params(epsilon=1e-3).fit(rows, y)
+    assert model.certificate_.primal == pytest.approx(fresh.certificate_.primal, rel=2e-6)

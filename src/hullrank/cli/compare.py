@@ -12,7 +12,7 @@ from hullrank.cli.folds import Remarks, Run, Task, runner
 from hullrank.cli.grades import declared_order
 from hullrank.cli.groups import check_every_group, refuse_beside_groups
 from hullrank.cli.methods import check_method, known_methods, parse_settings, takes
-from hullrank.cli.tuning import is_tunable
+from hullrank.cli.tuning import is_tunable, what_is_tuned
 from hullrank.exceptions import HullrankError
 
 _SLOW = "exact"  # searches for up to a minute a fold
@@ -45,7 +45,7 @@ def run_compare(
     if data.groups is not None:
         _note_groups(list(tasks))
     if tune:
-        tasks = {method: _to_tune(method, task) for method, task in tasks.items()}
+        tasks = _to_tune(tasks)
     remarks = Remarks()
     runs = {method: _naming(method, runner(task, remarks)) for method, task in tasks.items()}
     with working(f"comparing {len(runs)} methods") as advance:
@@ -110,12 +110,15 @@ def _naming(method: str, run: Run) -> Run:
     return named
 
 
-def _to_tune(method: str, task: Task) -> Task:
-    """The task of a method that chooses its own C in every fold; others stay as they are, with a note."""
-    if not is_tunable(method) or "C" in task.parameters:
-        note(f"{method} is not tuned: its C is set, or it has none")
-        return task
-    return replace(task, tune=True)
+def _to_tune(tasks: dict[str, Task]) -> dict[str, Task]:
+    """The tasks of methods that choose their own C in every fold; others stay as they are, with a note."""
+    unable = [method for method in tasks if not is_tunable(method)]
+    settled = [method for method, task in tasks.items() if is_tunable(method) and "C" in task.parameters]
+    for methods, reason in ((unable, what_is_tuned()), (settled, "C is set by --set")):
+        if methods:
+            note(f"{', '.join(methods)} {'is' if len(methods) == 1 else 'are'} not tuned: {reason}")
+    left = {*unable, *settled}
+    return {method: task if method in left else replace(task, tune=True) for method, task in tasks.items()}
 
 
 def _cells(row: Any, cv: int) -> tuple[str, ...]:

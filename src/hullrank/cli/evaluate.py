@@ -9,10 +9,8 @@ from hullrank.cli.console import out, print_json, table
 from hullrank.cli.data import Columns
 from hullrank.cli.model import Model, pair_accuracies, total_order
 from hullrank.cli.parts import Placed
-from hullrank.cli.retrieval import Lists, list_measures
+from hullrank.cli.retrieval import MOST_GRADES, Lists, list_measures
 from hullrank.cli.wording import counted
-
-_MOST_GRADES = 50  # beyond, the target is a number rather than a grade
 
 
 def run_evaluate(
@@ -59,7 +57,7 @@ def measure(model: Model, rows: Placed, lists: Lists) -> dict[str, float]:
     if rows.qid is not None or lists.asked_for:
         measures |= list_measures(model, rows.y, rows.scores, rows.qid, rows.weights, lists)
     classes = total_order(model.step)
-    if rows.grades is not None and classes is not None and len(classes) <= _MOST_GRADES:
+    if rows.grades is not None and classes is not None and len(classes) <= MOST_GRADES:
         options: dict[str, Any] = {"classes": classes, "sample_weight": rows.weights}
         measures["mean rank error"] = mean_absolute_rank_error(rows.y, rows.grades, **options)
         measures["accuracy"] = accuracy_within(rows.y, rows.grades, 0, **options)

@@ -34,12 +34,12 @@ def takes_blocks(method: str) -> bool:
     from hullrank.models.intervals import IntervalEstimator
     from hullrank.models.pairs import SwappedPairsRanker
 
-    return issubclass(_class(method), IntervalEstimator | SwappedPairsRanker)
+    return issubclass(estimator_class(method), IntervalEstimator | SwappedPairsRanker)
 
 
 def takes(method: str, name: str) -> bool:
     """Whether the method's constructor or ``fit`` takes a parameter of that name."""
-    estimator = _class(method)
+    estimator = estimator_class(method)
     return name in inspect.signature(estimator).parameters or name in inspect.signature(estimator.fit).parameters
 
 
@@ -57,7 +57,7 @@ def build(
 
     from hullrank.io import TableEncoder
 
-    estimator = _class(method)
+    estimator = estimator_class(method)
     known = inspect.signature(estimator).parameters
     seed = {"random_state": 0} if "random_state" in known else {}
     parameters = {**seed, **METHODS[method].parameters, **settings}
@@ -93,6 +93,7 @@ def _value(text: str) -> Any:
         return text
 
 
-def _class(method: str) -> Any:
+def estimator_class(method: str) -> Any:
+    """The class of the method's estimator."""
     check_method(method)
     return getattr(hullrank, METHODS[method].estimator)

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hullrank.cli.console import out, print_json, say, table, working
+from hullrank.cli.console import note, out, print_json, say, table, working
 from hullrank.cli.data import Data, Reading, recognised, target_values
-from hullrank.cli.methods import build, takes
+from hullrank.cli.methods import build, estimator_class, takes
+from hullrank.cli.signs import translate_signs
+from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, UndecidedOrderWarning
 from hullrank.order import OrderGraph
 from hullrank.order.builders import quoted
@@ -56,7 +58,11 @@ def _searched(data: Data, y: Any, reading: Reading, method: str, settings: dict[
     """The fitted search, on a random part of the rows if they are many."""
     from hullrank import ConvexHullRanker, OrderGraphSearchCV
 
-    own = {name: value for name, value in settings.items() if takes("hull", name)} if method == "hull" else {}
+    build(method, settings, sparse=data.sparse)  # refuses settings that the method does not have
+    own = {name: value for name, value in settings.items() if _is_shared(method, name)}
+    if len(own) < len(settings):
+        others = listed([name for name in settings if name not in own])
+        note(f"the order is looked for by --method hull, with what it shares with {method}; it leaves out {others}")
     rows = np.arange(len(data))
     if len(rows) > _MOST_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(len(rows), _MOST_ROWS, replace=False))
@@ -65,7 +71,16 @@ def _searched(data: Data, y: Any, reading: Reading, method: str, settings: dict[
     with working(f"looking for the order of the grades in {len(rows):,} rows"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UndecidedOrderWarning)
         Z = prepare.fit_transform(part.X)
-        return OrderGraphSearchCV(ConvexHullRanker(**own)).fit(Z, y[rows], sample_weight=part.weights, groups=part.qid)
+        ranker = ConvexHullRanker(**own)
+        translate_signs(ranker, prepare)
+        return OrderGraphSearchCV(ranker).fit(Z, y[rows], sample_weight=part.weights, groups=part.qid)
+
+
+def _is_shared(method: str, name: str) -> bool:
+    """Whether a setting of the method means the same to the ranker that rates orders; C is a price of its own kind."""
+    from hullrank.models._price import SlackPriceMixin
+
+    return takes("hull", name) and (name != "C" or issubclass(estimator_class(method), SlackPriceMixin))
 
 
 def _columns(results: dict[str, Any]) -> list[Any]:

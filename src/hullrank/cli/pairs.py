@@ -37,6 +37,8 @@ def run_fit_pairs(
     check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force)
     if wishes.method not in (METHOD, _DEFAULT):
         raise HullrankError(f"method {wishes.method} does not learn from comparisons; use --method {METHOD}")
+    if wishes.method == _DEFAULT:
+        note(f"comparisons of rows are learned by --method {METHOD}, and not by {_DEFAULT}, which places grades")
     if wishes.probabilities:
         raise HullrankError("--probabilities are of grades, and comparisons have none; leave it out")
     if columns.groups is not None:

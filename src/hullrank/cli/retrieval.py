@@ -11,6 +11,7 @@ from hullrank.cli.wording import did_you_mean, listed
 from hullrank.exceptions import HullrankError
 
 USUAL_PLACES = "5,10"
+MOST_GRADES = 50  # beyond, the target is a number rather than a grade
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,9 @@ def list_measures(model: Model, y: Any, scores: Any, qid: Any, weights: Any, lis
     else:
         for k in lists.places:
             measures[f"NDCG@{k}"] = ndcg_score(gains, scores, k=k, gain=lists.gain, **each)  # type: ignore[arg-type]
+    if lists.relevant is None and names is None and not _are_grades(gains):
+        note("no P, MAP and MRR: the targets are numbers and no grades; say which are relevant by --relevant NUMBER")
+        return measures
     least = _least_relevant(model, gains, names, lists.relevant)
     note(f"relevant for P, MAP and MRR: {f'{least:g}' if names is None else names[int(least)]} and above")
     each["relevant_above"] = np.nextafter(least, -np.inf)
@@ -79,6 +83,11 @@ def _gains(y: Any, step: Any, names: list[str] | None) -> Any:
         return values.astype(np.float64)
     place = {label: float(code) for code, label in enumerate(step.classes_.tolist())}
     return np.array([place[label] for label in values.tolist()])
+
+
+def _are_grades(gains: Any) -> bool:
+    """Whether all but the lowest number may be taken as relevant: a few numbers, none of them negative."""
+    return bool(gains.min() >= 0) and len(np.unique(gains)) <= MOST_GRADES
 
 
 def _least_relevant(model: Model, gains: Any, names: list[str] | None, relevant: str | None) -> float:

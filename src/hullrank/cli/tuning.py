@@ -6,7 +6,7 @@ import numpy as np
 
 import hullrank
 from hullrank.cli.folds import Task
-from hullrank.cli.methods import METHODS, build
+from hullrank.cli.methods import METHODS, build, takes
 from hullrank.cli.signs import translate_signs
 from hullrank.exceptions import HullrankError
 
@@ -20,11 +20,20 @@ def is_tunable(method: str) -> bool:
     return METHODS[method].estimator in TUNED
 
 
+def what_is_tuned() -> str:
+    """What --tune does, for whom it leaves alone."""
+    return f"--tune chooses the C of {', '.join(name for name in METHODS if is_tunable(name))}"
+
+
 def check_tunable(method: str, parameters: dict[str, Any]) -> None:
-    """Refuse to tune what has nothing to tune, or was set."""
+    """Refuse to tune what has no cross-validated estimator, or was set."""
     if not is_tunable(method):
-        able = ", ".join(name for name in METHODS if is_tunable(name))
-        raise HullrankError(f"method {method} has no C to tune; leave out --tune, or use one of {able}")
+        own = next(
+            (f", and set its {name} by --set {name}=..." for name in ("fraction", "C") if takes(method, name)), ""
+        )
+        raise HullrankError(
+            f"method {method} is not tuned: {what_is_tuned()}; use one of these, or leave out --tune{own}"
+        )
     if "C" in parameters:
         raise HullrankError("--set C=... and --tune both choose C; leave one out")
 

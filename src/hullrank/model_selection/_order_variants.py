@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from hullrank._progress import listening, tell
-from hullrank.exceptions import CollapsedRankingWarning, HullrankError, UndefinedMetricWarning
+from hullrank.exceptions import CollapsedRankingWarning, HullrankError, ScaleWarning, UndefinedMetricWarning
 from hullrank.metrics import wmw_score
 from hullrank.order import OrderGraph
 
@@ -75,6 +75,7 @@ def rate_variants(
             with warnings.catch_warnings(), listening(_unheard):
                 warnings.simplefilter("ignore", CollapsedRankingWarning)
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
+                warnings.simplefilter("ignore", ScaleWarning)  # the fit on all rows says it
                 model.fit(learned, y[train], sample_weight=weights[train])
                 rated = model.score_samples(left_out)
                 scores[k, column] = wmw_score(y[test], rated, order=seen, sample_weight=weights[test])

@@ -1,5 +1,6 @@
 """Scores that models fitted to the other folds gave to each fold, on one scale."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from hullrank._sklearn import num_samples, safe_indexing
 from hullrank.data import check_target, check_weights, encode_labels
-from hullrank.exceptions import FoldsStopped, HullrankError, LabelError
+from hullrank.exceptions import FoldsStopped, HullrankError, LabelError, ScaleWarning
 from hullrank.problem.certificate import Status
 
 Floats = NDArray[np.float64]
@@ -65,7 +66,9 @@ def cross_validated_scores(estimator: Any, X: Any, y: Any, sample_weight: Any, c
     tested = np.zeros(len(weights), dtype=bool)
     for train, test in _splits(cv, X, codes, used, labels.classes):
         try:
-            model = _fit_part(estimator, X, y, given, train)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ScaleWarning)  # the fit on all rows has said it
+                model = _fit_part(estimator, X, y, given, train)
         except KeyboardInterrupt as stop:
             raise FoldsStopped(fitted) from stop
         if _interrupted(model):

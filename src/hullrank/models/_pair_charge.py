@@ -22,6 +22,8 @@ Indices = NDArray[np.intp]
 class PairChargeRanker(QueryRankerMixin, ScoreLineEstimator):
     """What both rankers share: checked dense rows, scores without lost digits, and pair accuracy as the score."""
 
+    warm_start: bool
+
     def candidate(self, statement: Any) -> Point:
         """The fitted weights as a point of a stated problem.
 
@@ -42,6 +44,11 @@ class PairChargeRanker(QueryRankerMixin, ScoreLineEstimator):
                 "it from the data that the model was fitted to"
             )
         return Point(w)
+
+    def _warm_start_for(self, n_features: int) -> Floats | None:
+        """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then."""
+        start: Floats | None = getattr(self, "_warm", None) if self.warm_start else None
+        return start if start is not None and len(start) == n_features else None
 
     def _scores(self, X: Any) -> Floats:
         return linear_scores(X, self.coef_, getattr(self, "_decimals", None))

@@ -83,6 +83,21 @@ def _forget(estimator: Any) -> None:
             delattr(estimator, name)
 
 
+def hand_over_start(outer: Any, inner: Any) -> Any:
+    """Let an unfitted inner estimator start from where that of the last fit ended, if ``outer.warm_start`` asks so."""
+    if outer.warm_start:
+        inner.set_params(warm_start=True)
+        if hasattr(outer, "_warm"):
+            inner._warm = outer._warm
+    return inner
+
+
+def keep_start(outer: Any, inner: Any) -> None:
+    """Remember where the fit of the inner estimator ended, for the next one."""
+    if outer.warm_start and hasattr(inner, "_warm"):
+        outer._warm = inner._warm
+
+
 _CURE = "standardise the features, lower C, or raise max_iter or tol"
 _CURES = {
     Status.INTERRUPTED: "it was interrupted; the best answer so far is kept",

@@ -70,6 +70,9 @@ class ExactRanker(PairChargeRanker):
     epsilon : float, default=1e-4
         Margin of the mixed-integer program and of the linear relaxation; smaller ones approach the tolerance of
         HiGHS, and its answers become wrong (they are recounted).
+    warm_start : bool, default=False
+        Start from the weights of the last fit (other limits or rows, the same columns) beside the usual starts: the
+        search begins with the best of them, and its answer is none the worse.
     random_state : int, RandomState instance or None, default=None
         Seed of the plane search; None is a fixed seed, so that equal data give equal weights.
     verbose : int, default=0
@@ -113,6 +116,7 @@ class ExactRanker(PairChargeRanker):
         "max_cells": [Interval(Integral, 1, None, closed="left"), None],
         "gap_tol": [Interval(Real, 0, None, closed="left")],
         "epsilon": [Interval(Real, 0, 1, closed="neither")],
+        "warm_start": ["boolean"],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -130,6 +134,7 @@ class ExactRanker(PairChargeRanker):
         max_cells: int | None = None,
         gap_tol: float = 0.0,
         epsilon: float = 1e-4,
+        warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -143,6 +148,7 @@ class ExactRanker(PairChargeRanker):
         self.max_cells = max_cells
         self.gap_tol = gap_tol
         self.epsilon = epsilon
+        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
@@ -180,6 +186,8 @@ class ExactRanker(PairChargeRanker):
             begin=begin,
         )
         self.coef_ = solution.w
+        if self.warm_start:
+            self._warm = solution.w
         self.trace_ = solution.trace
         self._decimals = statement.decimals
         self.certificate_ = grade(statement, self.candidate(statement).coef, solution.claim)
@@ -206,9 +214,11 @@ class ExactRanker(PairChargeRanker):
         return self._statement_of(*self._check(X, y, sample_weight, qid))
 
     def _starts(self, statement: Statement) -> Sequence[Floats]:
+        last = self._warm_start_for(statement.rows.X.shape[1])
+        given = [] if last is None else [last]
         if self.method in ("branch_and_bound", "lattice"):
-            return []
-        return _exact_starts.directions(statement.rows, self.epsilon, self.time_limit)
+            return given
+        return [*given, *_exact_starts.directions(statement.rows, self.epsilon, self.time_limit)]
 
     def write_mip(self, path: str | Path, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> None:
         """Write the mixed-integer program of the data (P_AUC or P_RRF with margin ``epsilon``) for other solvers.

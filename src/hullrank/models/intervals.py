@@ -21,6 +21,7 @@ from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelErr
 from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass
 from hullrank.models._constraints import CLASS_CONSTRAINTS
 from hullrank.models._kernel import KernelMixin
+from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import ScoreLineEstimator, warn_unless_converged
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.problem.block_rows import BlockRows
@@ -69,6 +70,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         if names is not None:
             self.feature_names_in_ = names
         self.n_features_in_ = found.n_features
+        warn_of_scales(self, found.sample[0])
         if found.whole is not None:
             X, values, weights = found.whole
             statement: Any = self._statement_of(X, found.as_target(values), values, weights)

@@ -92,7 +92,9 @@ class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
     class_weight : dict or "balanced", default=None
         Weights of the classes, multiplied with the sample weights.
     warm_start : bool, default=False
-        Start from where the last fit ended (another C or gamma, the same samples).
+        Start from where the last fit ended (another C or gamma, the same samples). Fits that do not soon reach the
+        optimum from there start afresh, and so do linear ones with ``C=inf``, with the logistic loss of more columns
+        than rows, and of more than 3000 columns.
     monotonic_cst : array-like of shape (n_features,) or dict, default=None
         1 for features whose weight must not be negative, -1 for those whose weight must not be positive, 0 for the
         others; a dict has names of features for keys. Linear scores only.

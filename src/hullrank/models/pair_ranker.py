@@ -97,7 +97,7 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         if statement.space is not None:
             return None
         if self.warm_start:
-            self._warm = solution.point
+            self._warm = solution.point if solution.start is None else solution.start
         return solution.point if solution.start is None else solution.start
 
     def _solve(self, statement: PairStatement, start: Point | None = None) -> Solution:

@@ -62,8 +62,9 @@ class SwappedPairsRanker(PairRanker):
         weights), so that the top of a list counts most; four rounds, each a convex problem with its certificate, the
         first with equal queries. For grades, best with queries.
     warm_start : bool, default=False
-        Start from the weights of the last fit (another C, other rows). With a kernel every fit starts from zero, which
-        is faster.
+        Start from the weights of the last fit (another C, other rows; of "ndcg" the first round). Fits that do not
+        soon get to the optimum from there start afresh, with the hinge often. With a kernel every fit starts from zero,
+        which is faster.
     approximation : int or "nystroem", default=None
         Number of samples (pivots of the kernel matrix) that span the solution; "nystroem" is 1000. The certificate then
         holds for the approximated kernel. None is exact, with a kernel for up to 20,000 samples.

@@ -13,7 +13,7 @@ from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import Labels, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError, LabelError
 from hullrank.metrics.brant import proportional_odds_test
-from hullrank.models.base import fitting
+from hullrank.models.base import fitting, hand_over_start, keep_start
 from hullrank.models.margins import FixedMarginClassifier
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.rows import linear_scores
@@ -42,6 +42,8 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Numbers or names of the features that may count differently; "auto" tests all columns.
     level : float, default=0.05
         Probability of freeing any feature that need not be (Holm's correction over the columns).
+    warm_start : bool, default=False
+        Start from where the last fit ended (another C, the same samples and free features).
 
     Attributes
     ----------
@@ -84,12 +86,16 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "estimator": [BaseEstimator, None],
         "features": [StrOptions({"auto"}), "array-like"],
         "level": [Interval(Real, 0, 1, closed="neither")],
+        "warm_start": ["boolean"],
     }
 
-    def __init__(self, estimator: Any = None, *, features: Any = "auto", level: float = 0.05) -> None:
+    def __init__(
+        self, estimator: Any = None, *, features: Any = "auto", level: float = 0.05, warm_start: bool = False
+    ) -> None:
         self.estimator = estimator
         self.features = features
         self.level = level
+        self.warm_start = warm_start
 
     @fitting
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -111,7 +117,8 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.features_ = self._freed(rows.shape[1])
         model = clone(self._inner).set_params(classes=None, thresholds="immediate", class_weight=None)
         expanded, above, given = self._questions(rows, labels, prices)
-        self.estimator_ = model.fit(expanded, above, **given)
+        self.estimator_ = hand_over_start(self, model).fit(expanded, above, **given)
+        keep_start(self, self.estimator_)
         self._store(labels.classes, rows.shape[1])
         return self
 

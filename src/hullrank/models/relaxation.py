@@ -9,7 +9,7 @@ from hullrank.exact.relaxation import RelaxationStatement
 from hullrank.exact.rows import join_rows
 from hullrank.models._pair_charge import PairChargeRanker
 from hullrank.models.base import fitting, warn_unless_converged
-from hullrank.problem.statement import certificate
+from hullrank.problem.statement import Point, certificate
 from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
 
@@ -28,6 +28,9 @@ class LinearRelaxationRanker(PairChargeRanker):
     ----------
     epsilon : float, default=1e-4
         The margin, relative to the worst violation.
+    warm_start : bool, default=False
+        Start from the weights of the last fit (another epsilon, other rows, the same columns): the first cuts are made
+        there.
 
     Attributes
     ----------
@@ -53,10 +56,14 @@ class LinearRelaxationRanker(PairChargeRanker):
     0.75
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"epsilon": [Interval(Real, 0, 1, closed="neither")]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "epsilon": [Interval(Real, 0, 1, closed="neither")],
+        "warm_start": ["boolean"],
+    }
 
-    def __init__(self, epsilon: float = 1e-4) -> None:
+    def __init__(self, epsilon: float = 1e-4, *, warm_start: bool = False) -> None:
         self.epsilon = epsilon
+        self.warm_start = warm_start
 
     @fitting
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, qid: Any = None) -> Self:
@@ -78,8 +85,12 @@ class LinearRelaxationRanker(PairChargeRanker):
         """
         began = perf_counter()
         statement = self.state(X, y, sample_weight=sample_weight, qid=qid)
-        solution = solve(statement, Options(_RELAXATION_GAP, _RELAXATION_ROUNDS))
+        last = self._warm_start_for(statement.rows.X.shape[1])
+        start = None if last is None or not last.any() else Point(last)
+        solution = solve(statement, Options(_RELAXATION_GAP, _RELAXATION_ROUNDS), start)
         self.coef_ = solution.point.coef
+        if self.warm_start:
+            self._warm = self.coef_
         self.n_iter_ = solution.iterations
         graded = statement.grade(self.candidate(statement), solution.evidence)
         self.certificate_ = certificate(statement, graded, solution, _RELAXATION_GAP, perf_counter() - began)

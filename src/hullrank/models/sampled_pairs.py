@@ -33,7 +33,7 @@ class SampledPairsRanker(PairRanker):
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
     monotonic_cst, warm_start, approximation, kernel, gamma, degree, coef0, tol, max_iter, verbose
-        As for `SwappedPairsRanker`.
+        As for `SwappedPairsRanker`. A warm start helps the same pairs, those of the same ``random_state``.
 
     Attributes
     ----------

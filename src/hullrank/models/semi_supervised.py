@@ -18,10 +18,17 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import Interval, StrOptions, num_samples, safe_indexing
 from hullrank.data import check_queries, check_rows, check_target, check_weights, declared_categories, distinct_rows
 from hullrank.data.labels import unique_inverse
-from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, UndefinedMetricWarning
+from hullrank.exceptions import (
+    CollapsedRankingWarning,
+    HullrankError,
+    LabelError,
+    ScaleWarning,
+    UndefinedMetricWarning,
+)
 from hullrank.metrics import scoring_order, wmw_score
 from hullrank.models._constraints import LARGEST
-from hullrank.models.base import fitting
+from hullrank.models._scales import warn_of_scales
+from hullrank.models.base import fitting, hand_over_start, keep_start
 from hullrank.problem.gram import Gram
 from hullrank.problem.kernel_factor import basis_size
 from hullrank.problem.kernels import resolve_gamma
@@ -68,6 +75,8 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         Nearest rows that every row is joined with.
     graph : sparse matrix or array of shape (n_rows, n_rows), default=None
         Symmetric weights between all rows, first the labelled and then the unlabelled ones, instead of nearest rows.
+    warm_start : bool, default=False
+        Start from where the last fit ended (another C or strength, the same samples), as far as the estimator does.
 
     Attributes
     ----------
@@ -110,13 +119,23 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         "strength": [Interval(Real, 0, LARGEST, closed="both"), StrOptions({"auto"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "graph": ["sparse matrix", "array-like", None],
+        "warm_start": ["boolean"],
     }
 
-    def __init__(self, estimator: Any, *, strength: Any = "auto", n_neighbors: int = 10, graph: Any = None) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        strength: Any = "auto",
+        n_neighbors: int = 10,
+        graph: Any = None,
+        warm_start: bool = False,
+    ) -> None:
         self.estimator = estimator
         self.strength = strength
         self.n_neighbors = n_neighbors
         self.graph = graph
+        self.warm_start = warm_start
 
     @fitting
     def fit(
@@ -141,6 +160,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         rows = self._dense(X, reset=True)
         values = _checked_labels(rows, y)
         weights = check_weights(sample_weight, rows)
+        warn_of_scales(self.estimator, rows, names=getattr(self, "feature_names_in_", None))
         nothing = unlabeled is None or num_samples(unlabeled) == 0
         others = np.empty((0, rows.shape[1])) if nothing else self._dense(unlabeled)
         counted = weights > 0 if self.graph is None else np.ones(len(rows), dtype=bool)
@@ -154,7 +174,10 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         else:
             self.strength_ = float(self.strength)
         self._set_map(product, rows, self.strength_)
-        self.estimator_ = self._unfitted().fit(self._learned(rows), y, **given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScaleWarning)  # mapped columns are not those of the user
+            self.estimator_ = hand_over_start(self, self._unfitted()).fit(self._learned(rows), y, **given)
+        keep_start(self, self.estimator_)
         self.certificate_ = self.estimator_.certificate_
         return self
 
@@ -269,6 +292,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CollapsedRankingWarning)
             warnings.simplefilter("ignore", UndefinedMetricWarning)
+            warnings.simplefilter("ignore", ScaleWarning)
             model = self._unfitted().fit(learned, target, **part)
             takes = signature(model.score).parameters
             own = model.score(left_out, known, **{name: apart[name] for name in apart if name in takes})

@@ -40,8 +40,11 @@ def solve_intervals(
     problem = statement.problem
     solvers = able("intervals", statement)
     chosen = solvers[0] if solver == "auto" else REGISTRY[solver]
-    if start is not None and _may_start(statement, start):
-        found = blocks.solve_from_start(statement.in_blocks(statement.size.n_samples), options, start)
+    started = start if start is not None and _may_start(statement, start) else None
+    if started is not None and problem.charge.smooth:
+        chosen = REGISTRY[NEWTON]
+    elif started is not None:
+        found = blocks.solve_from_start(statement.in_blocks(statement.size.n_samples), options, started)
         if found.status in (Status.CONVERGED, Status.INTERRUPTED):
             return found
     if chosen.name == blocks.NAME:
@@ -50,8 +53,13 @@ def solve_intervals(
             return found
         chosen = solvers[-1]
     scaled = scale_problem(statement, options.verbose)
-    point, certified = _solve(chosen, scaled, options)
-    if certified.relative_gap > options.tol and point.status is not Status.INTERRUPTED and solvers[-1] is not chosen:
+    afresh = chosen is not solvers[-1]
+    if chosen.name == NEWTON and started is not None:
+        point, certified = solve_by_newton(scaled, options.tol, options.max_iter, started)
+        afresh = True
+    else:
+        point, certified = _solve(chosen, scaled, options)
+    if certified.relative_gap > options.tol and point.status is not Status.INTERRUPTED and afresh:
         chosen = solvers[-1]
         point, certified = _solve(chosen, scaled, options)
     if problem.charge is Charge.HARD and point.status in (Status.STALLED, Status.MAX_ITER):
@@ -206,9 +214,13 @@ def _sizes(statement: IntervalStatement | ScaledProblem) -> list[int]:
 
 
 def _may_start(statement: IntervalStatement, start: Point) -> bool:
-    """Whether a start tells which rows can be settled."""
-    kinked = statement.problem.charge in (Charge.HINGE, Charge.SQUARED_HINGE)
-    return kinked and statement.size.n_features <= DENSE_LIMIT and bool(start.coef.any())
+    """Whether a start tells which rows can be settled or, of a smooth charge, where Newton's method may begin."""
+    size, charge = statement.size, statement.problem.charge
+    if size.n_features > DENSE_LIMIT or not start.coef.any():
+        return False
+    if charge.smooth:
+        return size.n_features <= size.n_samples and REGISTRY[NEWTON].refuses(statement) is None
+    return charge in (Charge.HINGE, Charge.SQUARED_HINGE)
 
 
 def _block_limits(statement: IntervalStatement | ScaledProblem) -> str | None:

@@ -14,6 +14,7 @@ from hullrank.problem.certificate import CertifiedPoint, Status
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout, bundle_table
 from hullrank.problem.rows import ArrayRows
+from hullrank.problem.statement import Point
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
 from hullrank.solvers._quadratic_minimum import active_set_minimum
 from hullrank.solvers._scaled import Best, ScaledProblem
@@ -148,17 +149,18 @@ def no_rows(scaled: ScaledProblem) -> RowLayout:
     return RowLayout(*bundle_table(scaled.problem, none, none), none[:0], np.empty(0), 0)
 
 
-def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Iterate, CertifiedPoint]:
-    """From a warm start on samples of growing size, certified on all rows."""
+def solve_by_newton(
+    scaled: ScaledProblem, tol: float, max_iter: int, start: Point | None = None
+) -> tuple[Iterate, CertifiedPoint]:
+    """From ``start``, or from a warm start on samples of growing size, certified on all rows."""
     from hullrank.solvers._block_starts import sample_sizes
 
     problem = scaled.problem
-    sizes = sample_sizes(scaled.size, len(problem.linear))
+    sizes = [] if start is not None else sample_sizes(scaled.size, len(problem.linear))
     every_row = problem.charge.smooth and scaled.n_samples * scaled.rows.n_features <= SMALL_COPY
     whole = scaled.copied() if every_row or not sizes else scaled
     rng = np.random.default_rng(0)
-    theta = problem.raise_thresholds(np.zeros(len(problem.linear)), room=0.0)
-    point = Iterate(np.zeros(scaled.rows.n_features), theta - theta.mean(), np.empty(0), np.ones(len(problem.up)))
+    point = _nowhere(scaled) if start is None else scaled.scaled_point(start)
     best = Best(whole, tol)
     for size in sizes:
         point = newton(scaled.sampled(size, rng), point, 1e-4, max_iter)
@@ -167,3 +169,10 @@ def solve_by_newton(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[I
             models.at(whole.rows.scores(point.w), point.theta)
             return best.result(replace(point, multipliers=models.multipliers))
     return best.result(newton(whole, point, tol, max_iter, best))
+
+
+def _nowhere(scaled: ScaledProblem) -> Iterate:
+    """Weights of 0, with thresholds about 0 in their order."""
+    problem = scaled.problem
+    theta = problem.raise_thresholds(np.zeros(len(problem.linear)), room=0.0)
+    return Iterate(np.zeros(scaled.rows.n_features), theta - theta.mean(), np.empty(0), np.ones(len(problem.up)))
