@@ -74,5 +74,5 @@ def _intrinsic(name: str, plain: Callable[..., Any], doc: str) -> Any:
     return intrinsic(typed)
 
 
-fmax = _intrinsic("llvm.maxnum", max, "The larger of two floats of one type, neither NaN, so that loops run on vectors.")
-fmin = _intrinsic("llvm.minnum", min, "The smaller of two floats of one type, neither NaN, so that loops run on vectors.")
+fmax = _intrinsic("llvm.maxnum", max, "The larger of two floats, neither NaN; a running maximum is vectorised.")
+fmin = _intrinsic("llvm.minnum", min, "The smaller of two floats, neither NaN; a running minimum is vectorised.")
