@@ -186,6 +186,23 @@ def test_few_rows_are_fitted_in_memory():
     assert_allclose(model.coef_, memory.coef_, rtol=1e-6)
 
 
+@pytest.mark.parametrize("query_weight", ["pairs", "equal"])
+@pytest.mark.parametrize("kind", ["queries", "ranks"])
+def test_rows_of_few_values_are_merged(kind, query_weight, small_samples):
+    """Pairs of such rows lie exactly at the margin, where bins of scores cannot tell them apart: 401 passes."""
+    X, y, weights, qid = data(kind, n=2)
+    X = np.round(X / 2)
+    qid = None if qid is None else np.sort(qid % 10)
+    model = SwappedPairsRanker(query_weight=query_weight).fit(in_blocks((X, y, weights, qid), [600, 1500]))
+    memory = SwappedPairsRanker(query_weight=query_weight).fit(X, y, sample_weight=weights, qid=qid)
+    assert (model.certificate_.status, model.certificate_.passes) == ("converged", 2)
+    assert model.certificate_.n_order_constraints == memory.certificate_.n_order_constraints
+    assert_allclose(model.C_, memory.C_, rtol=1e-12)
+    assert_allclose(model.certificate_.primal, memory.certificate_.primal, rtol=2e-6)
+    stated = memory.state(X, y, sample_weight=weights, qid=qid)
+    assert_allclose(stated.objective(Point(model.coef_)), model.certificate_.primal, rtol=1e-12)
+
+
 def test_names_come_with_the_blocks(small_samples):
     X, y, weights, _ = data("ranks")
     blocks = Blocks(lambda i: (X, y, weights, None), 1, feature_names=list("abcd"))

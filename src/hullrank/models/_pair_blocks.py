@@ -15,6 +15,7 @@ from hullrank.models._pair_spread import look_at_spread, mean_square, range_rank
 from hullrank.problem.block_pairs import FEW_RANKS, BlockPairStatement, Plan, inside_pairs, pair_block
 from hullrank.problem.block_rows import BlockRows, Sums
 from hullrank.problem.charges import Charge
+from hullrank.problem.equal_rows import DistinctCount, EqualRows, equal_rows, row_keys
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.pairs import every_pair
 from hullrank.problem.rows import ArrayRows
@@ -74,7 +75,7 @@ def first_look(block: Checked, wanted: Wanted) -> Sums:
         "n_queries": 0 if pairs is None else len(pairs.n_ranks),
         "queries": [] if qid is None else np.unique(qid).tolist(),
         "ranges": [(*ends, *((float(weights[part].sum()), int(part.sum())) for part in parts))],
-        "many": 0 if few else 1,
+        "many": 0 if few else 1, "distinct": DistinctCount.of(row_keys(X, y, qid)),
         "by_target": dict(zip(targets.tolist(), np.bincount(codes, weights), strict=True)) if few else {},
         "count_by_target": dict(zip(targets.tolist(), np.bincount(codes).tolist(), strict=True)) if few else {},
     }  # fmt: skip
@@ -102,8 +103,28 @@ def _drawn(query: Any | None, m: int, size: int) -> Any:
 
 def _sampled_rows(n_blocks: int, width: int, memory: int | None) -> int:
     """Rows that are drawn from every block."""
+    return -(-_room(width, memory) // max(1, n_blocks))
+
+
+def _room(width: int, memory: int | None) -> int:
+    """Rows that may be held of all blocks."""
     room = SAMPLE if memory is None else min(SAMPLE, memory // _IN_SAMPLE)
-    return -(-max(_FEWEST, room // (_CELL * max(1, width))) // max(1, n_blocks))
+    return max(_FEWEST, room // (_CELL * max(1, width)))
+
+
+def merged_rows(rows: BlockRows, found: Sums, memory: int | None) -> EqualRows | None:
+    """All rows of checked blocks, equal ones merged, where few are different: one pass. None where there is no room."""
+    room = _room(found["widths"][0], memory)
+    if found["distinct"].estimate > room:
+        return None
+    merged: EqualRows = rows.sum(equal_rows, room)["equal"]
+    return None if merged.X is None else merged
+
+
+def pairs_among(merged: EqualRows) -> int:
+    """How many pairs there are among the rows that were merged."""
+    query = check_queries(merged.qid, len(merged.y))
+    return int(inside_pairs(merged.y, query, merged.counts.astype(np.float64))[2])
 
 
 def spread_of_pairs(found: Sums, query_weight: str) -> float | None:
