@@ -27,6 +27,7 @@ SAMPLE = 1 << 25  # bytes of the rows that are drawn from all blocks
 _IN_SAMPLE = 8  # a sample takes at most the memory divided by this
 _FEWEST = 1000  # fewest rows of a sample
 _CELL = 8  # bytes of a float64
+_BESIDE = 160  # bytes that a fit in memory needs for a row beside its numbers
 
 
 def checked_block(block: tuple[Any, Any, Any, Any]) -> Checked:
@@ -103,18 +104,18 @@ def _drawn(query: Any | None, m: int, size: int) -> Any:
 
 def _sampled_rows(n_blocks: int, width: int, memory: int | None) -> int:
     """Rows that are drawn from every block."""
-    return -(-_room(width, memory) // max(1, n_blocks))
-
-
-def _room(width: int, memory: int | None) -> int:
-    """Rows that may be held of all blocks."""
     room = SAMPLE if memory is None else min(SAMPLE, memory // _IN_SAMPLE)
-    return max(_FEWEST, room // (_CELL * max(1, width)))
+    return -(-max(_FEWEST, room // (_CELL * max(1, width))) // max(1, n_blocks))
 
 
 def merged_rows(rows: BlockRows, found: Sums, memory: int | None) -> EqualRows | None:
-    """All rows of checked blocks, equal ones merged, where few are different: one pass. None where there is no room."""
-    room = _room(found["widths"][0], memory)
+    """All rows of checked blocks, equal ones merged, where few are different: one pass.
+
+    None where the memory does not hold them and what a fit needs beside them.
+    """
+    size = _CELL * max(1, found["widths"][0])
+    room = SAMPLE // size if memory is None else min(SAMPLE // size, memory // (size + _BESIDE))
+    room = max(_FEWEST, room)
     if found["distinct"].estimate > room:
         return None
     merged: EqualRows = rows.sum(equal_rows, room)["equal"]

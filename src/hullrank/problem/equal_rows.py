@@ -12,6 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data import pieces
+
 Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
 
@@ -25,7 +27,7 @@ def row_keys(X: Any, y: Floats, qid: Any = None) -> Keys:
         rows = sp.csr_array(X)
         found = sp.csr_array((_mixed(rows.data), rows.indices, rows.indptr), shape=rows.shape) @ odd[2:]
     else:
-        found = _mixed(X) @ odd[2:]
+        found = np.concatenate([_mixed(X[part]) @ odd[2:] for part in pieces(*X.shape)])
     found = found + _mixed(y) * odd[0]
     if qid is not None:
         names, codes = np.unique(qid, return_inverse=True)
@@ -49,7 +51,8 @@ class DistinctCount:
     @classmethod
     def of(cls, keys: Keys) -> "DistinctCount":
         """The count of rows with such keys."""
-        return cls(np.unique(keys)[:_SMALLEST])
+        ordered = np.sort(keys)
+        return cls(ordered[np.append(True, ordered[1:] != ordered[:-1])][:_SMALLEST])
 
     def __add__(self, other: "DistinctCount") -> "DistinctCount":
         return DistinctCount.of(np.concatenate([self.keys, other.keys]))

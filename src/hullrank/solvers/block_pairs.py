@@ -22,6 +22,8 @@ _SHORTEST, _LONGEST = 0.1, 0.7  # what is left of a step that went too far
 # after the first survey, whose step is a good one where the sample is large.
 _PATIENCE = 10.0, 100.0
 _NARROWEST = 0.125  # least ratio of a window's width to that of the window before
+_MOST_IN_VAIN = 10  # surveys in a row that may leave as much open as the best before them, or hardly less
+_LESS = 0.9  # ratio of two gaps of which the second counts as less
 
 
 def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start: Point | None = None) -> Solution:
@@ -31,6 +33,7 @@ def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start:
     here: PairSurvey | None = None
     (w, stopped), width = _start(statement, start), _FIRST_WIDTH
     step = np.zeros_like(w)
+    least, in_vain = np.inf, 0
     status, iteration = Status.INTERRUPTED if stopped else Status.MAX_ITER, 0
     try:
         for iteration in range(1, 1 if stopped else options.max_iter + 1):
@@ -40,6 +43,11 @@ def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start:
             _report(best, iteration, statement.passes, options.verbose)
             if best.gap <= options.tol * best.objective:
                 status = Status.CONVERGED
+                break
+            gap = best.gap / best.objective
+            least, in_vain = (gap, 0) if gap < _LESS * least else (least, in_vain + 1)
+            if in_vain == _MOST_IN_VAIN:
+                status = Status.STALLED
                 break
             if here is not None and found.smoothed > here.smoothed:
                 step = _shorter(step, here, found)
