@@ -12,7 +12,7 @@ from hullrank.data import check_queries, check_target, check_weights
 from hullrank.exceptions import HullrankError, NoComparablePairError
 from hullrank.models._block_samples import checked_features
 from hullrank.models._pair_spread import look_at_spread, mean_square, range_ranks
-from hullrank.problem.block_pairs import FEW_RANKS, BlockPairStatement, Plan, inside_pairs, pair_block
+from hullrank.problem.block_pairs import FEW_RANKS, BlockPairStatement, PairSurvey, Plan, inside_pairs, pair_block
 from hullrank.problem.block_rows import BlockRows, Sums
 from hullrank.problem.charges import Charge
 from hullrank.problem.equal_rows import DistinctCount, EqualRows, equal_rows, row_keys
@@ -142,6 +142,15 @@ def state_in_blocks(rows: BlockRows, found: Sums, C: float, charge: Charge, quer
     sample = PairStatement(X[kept], pairs, C, charge, kept)
     mean = None if any(found["sparse"]) else found["moment"][X.shape[1]] / found["weight"]
     return BlockPairStatement(rows.map(pair_block, plan), plan, sample, C, charge, mean, n_pairs)
+
+
+def why_stalled(statement: BlockPairStatement, found: PairSurvey) -> tuple[str, str]:
+    """Why more passes do not close the gap that the best survey left open, and what to do."""
+    if statement.plan.kind != "queries" and found.loose >= 0.5 * found.gap:
+        cause = "scores of different blocks are compared in bins of limited number"
+        return cause, "use fewer and larger blocks, a smaller C, or a larger tol"
+    cause = "more passes did not lower it, as where rows have few different values and many pairs lie at the margin"
+    return cause, "give more memory, in which equal rows are merged, a smaller C, or a larger tol"
 
 
 def sample_of(found: Sums) -> tuple[Any, Floats, Floats, Any]:

@@ -18,6 +18,7 @@ from hullrank.models._pair_blocks import (
     sample_of,
     spread_of_pairs,
     state_in_blocks,
+    why_stalled,
 )
 from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting, warn_unless_converged
@@ -235,9 +236,9 @@ class SwappedPairsRanker(PairRanker):
         grade = statement.grade(Point(self.coef_), solution.evidence)
         graded = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         cure: dict[str, str] = {}
-        if graded.status is Status.STALLED and statement.plan.kind != "queries":
-            graded = replace(graded, cause="scores of different blocks are compared in bins of limited number")
-            cure = {"cure": "use fewer and larger blocks, a smaller C, or a larger tol"}
+        if graded.status is Status.STALLED:
+            cause, advice = why_stalled(statement, solution.evidence)
+            graded, cure = replace(graded, cause=cause), {"cure": advice}
         self.certificate_ = graded
         warn_unless_converged(self.certificate_, self.tol, **cure)
         if self.certificate_.status is not Status.INTERRUPTED:

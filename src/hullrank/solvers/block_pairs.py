@@ -1,7 +1,10 @@
 """Pairs of rows in blocks, solved in few passes: a sample gives the start, then Newton steps on all rows.
 
-The gradient is exact. The Hessian is exact where pairs lie within queries, and elsewhere that of the sample.
+The gradient is exact. The Hessian is exact where pairs lie within queries, and elsewhere that of the sample, mended by
+how the gradient changed from one survey to the next.
 """
+
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -22,6 +25,7 @@ _SHORTEST, _LONGEST = 0.1, 0.7  # what is left of a step that went too far
 # after the first survey, whose step is a good one where the sample is large.
 _PATIENCE = 10.0, 100.0
 _NARROWEST = 0.125  # least ratio of a window's width to that of the window before
+_REMEMBERED = 5  # surveys before the last one whose gradients mend the Hessian of the sample
 _MOST_IN_VAIN = 10  # surveys in a row that may leave as much open as the best before them, or hardly less
 _LESS = 0.9  # ratio of two gaps of which the second counts as less
 
@@ -34,10 +38,12 @@ def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start:
     (w, stopped), width = _start(statement, start), _FIRST_WIDTH
     step = np.zeros_like(w)
     least, in_vain = np.inf, 0
+    surveys: list[PairSurvey] = []
     status, iteration = Status.INTERRUPTED if stopped else Status.MAX_ITER, 0
     try:
         for iteration in range(1, 1 if stopped else options.max_iter + 1):
             found = statement.survey(w, width)
+            surveys = [*surveys[-_REMEMBERED:], found]
             if best is None or found.gap / found.objective < best.gap / best.objective:
                 best = found
             _report(best, iteration, statement.passes, options.verbose)
@@ -53,12 +59,12 @@ def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start:
                 step = _shorter(step, here, found)
                 w = here.w + step
             else:
-                step = _newton_step(statement, found)
-                w, width = found.w + step, _next_width(found, options.tol, _PATIENCE[here is None])
-                here, before = found, here
-                if _is_stuck(found, before):
+                if here is not None and width < here.width and _is_stuck(found, here):
                     status = Status.STALLED
                     break
+                step = _newton_step(statement, surveys)
+                w, width = found.w + step, _next_width(found, options.tol, _PATIENCE[here is None])
+                here = found
             if float(np.linalg.norm(step)) <= 1e-14 * float(np.linalg.norm(w)) and width == found.width:
                 status = Status.STALLED
                 break
@@ -77,14 +83,11 @@ def _start(statement: BlockPairStatement, start: Point | None) -> tuple[Floats, 
     return found.point.coef, found.status is Status.INTERRUPTED
 
 
-def _is_stuck(found: PairSurvey, before: PairSurvey | None) -> bool:
-    """Whether other surveys would leave as much open: the gradient is 0 beside what the window and unknown pairs leave
-    open, and that has not become less, because bins cannot be narrower.
+def _is_stuck(found: PairSurvey, before: PairSurvey) -> bool:
+    """Whether other surveys would leave as much open, where a narrower window was asked for: the gradient is 0 beside
+    what the window and unknown pairs leave open, and that has not become less, because bins cannot be narrower.
     """
-    by_gradient = found.gap - found.loose
-    if before is None or by_gradient > 0.01 * found.loose:
-        return False
-    return found.loose > 0.95 * before.loose
+    return found.gap - found.loose <= 0.01 * found.loose and found.loose > 0.95 * before.loose
 
 
 def _shorter(step: Floats, here: PairSurvey, found: PairSurvey) -> Floats:
@@ -103,15 +106,30 @@ def _next_width(found: PairSurvey, tol: float, patience: float) -> float:
     return found.width * max(_NARROWEST, 0.9 * (wanted / found.loose) ** 0.5)
 
 
-def _newton_step(statement: BlockPairStatement, found: PairSurvey) -> Floats:
-    """From the Hessian of all pairs, or of those of the sample, in the window of the survey."""
-    H = found.H
-    if H is None:
+def _newton_step(statement: BlockPairStatement, surveys: list[PairSurvey]) -> Floats:
+    """From the last survey, by the Hessian of all pairs, or of those of the sample in the window of the survey."""
+    found = surveys[-1]
+    if found.H is not None:
+        system = found.H + np.eye(len(found.w))
+    else:
         problem = statement.sample.problem
         at = problem.pairs.at(statement.sample.scores(Point(found.w)))
-        H = problem.curvature(at, found.width)
-    system = H + np.eye(len(found.w))
+        system = _mended(problem.curvature(at, found.width) + np.eye(len(found.w)), surveys)
     return -cho_solve(cho_factor(system), found.gradient)
+
+
+def _mended(system: Floats, surveys: list[PairSurvey]) -> Floats:
+    """The Hessian, changed (by the formula of Broyden, Fletcher, Goldfarb and Shanno) such that it tells how the gradient
+    moved between surveys of the same window.
+
+    The product of the two moves is at least |move|^2, since the objective has the curvature of 1/2 |w|^2.
+    """
+    for one, other in pairwise(surveys):
+        move, change = other.w - one.w, other.gradient - one.gradient
+        if one.width == surveys[-1].width == other.width and 2 * float(change @ move) > float(move @ move) > 0:
+            said = system @ move
+            system = system - np.outer(said, said) / (said @ move) + np.outer(change, change) / (change @ move)
+    return system
 
 
 def _report(found: PairSurvey, iteration: int, passes: int, verbose: int) -> None:
