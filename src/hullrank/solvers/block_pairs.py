@@ -119,10 +119,9 @@ def _newton_step(statement: BlockPairStatement, surveys: list[PairSurvey]) -> Fl
 
 
 def _mended(system: Floats, surveys: list[PairSurvey]) -> Floats:
-    """The Hessian, changed (by the formula of Broyden, Fletcher, Goldfarb and Shanno) such that it tells how the gradient
-    moved between surveys of the same window.
+    """The Hessian, changed by the BFGS formula such that it tells how the gradient moved between surveys of one window.
 
-    The product of the two moves is at least |move|^2, since the objective has the curvature of 1/2 |w|^2.
+    The product of the change and the move is at least |move|^2, since the objective curves as 1/2 |w|^2 or more.
     """
     for one, other in pairwise(surveys):
         move, change = other.w - one.w, other.gradient - one.gradient
