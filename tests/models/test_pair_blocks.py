@@ -152,14 +152,14 @@ def test_pairs_at_the_margin_end_the_fit_with_the_reason(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "most"), [("queries", (4, 5, 4)), ("ranks", (7, 7, 7)), ("ranges", (7, 7, 7))], ids=KINDS
+    ("kind", "most"), [("queries", (3, 7, 4)), ("ranks", (7, 9, 7)), ("ranges", (7, 9, 7))], ids=KINDS
 )
 def test_few_passes_with_little_memory(kind, most):
-    """A sixth of the rows in memory, and a sample of 2%: continuous columns, in the order of the losses."""
+    """A sixth of the rows as memory, which leaves a sample of 2%; continuous columns at the usual, high price."""
     X, y, weights, qid = data(kind, m=50_000)
     blocks = Blocks.from_arrays(X, y, sample_weight=weights, qid=qid, block_rows=10_000, memory=X.nbytes // 6)
     for loss, passes in zip(("squared_hinge", "hinge", "logistic"), most, strict=True):
-        found = SwappedPairsRanker(10.0, loss=loss).fit(blocks).certificate_
+        found = SwappedPairsRanker(loss=loss).fit(blocks).certificate_
         assert found.status == "converged"
         assert found.passes <= passes
 

@@ -7,7 +7,7 @@ how the gradient changed from one survey to the next.
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from hullrank._progress import tell
 from hullrank.problem.block_pairs import BlockPairStatement, PairSurvey
@@ -109,13 +109,32 @@ def _next_width(found: PairSurvey, tol: float, patience: float) -> float:
 def _newton_step(statement: BlockPairStatement, surveys: list[PairSurvey]) -> Floats:
     """From the last survey, by the Hessian of all pairs, or of those of the sample in the window of the survey."""
     found = surveys[-1]
-    if found.H is not None:
-        system = found.H + np.eye(len(found.w))
-    else:
-        problem = statement.sample.problem
-        at = problem.pairs.at(statement.sample.scores(Point(found.w)))
-        system = _mended(problem.curvature(at, found.width) + np.eye(len(found.w)), surveys)
+    if found.H is None:
+        return -cho_solve(cho_factor(_mended(_on_sample(statement, found.w, found.width)[1], surveys)), found.gradient)
+    system = found.H + np.eye(len(found.w))
+    if statement.charge is not Charge.HINGE:
+        try:
+            return _bent_step(statement, found, system)
+        except LinAlgError:
+            pass  # on the way the sample's Hessian loses more than there is of that of all pairs
     return -cho_solve(cho_factor(system), found.gradient)
+
+
+def _on_sample(statement: BlockPairStatement, w: Floats, width: float) -> tuple[Floats, Floats]:
+    """Gradient and Hessian of the objective over the sample."""
+    problem = statement.sample.problem
+    at = problem.pairs.at(statement.sample.scores(Point(w)))
+    return w + problem.contrast(problem.charged(at, width).coef), problem.curvature(at, width) + np.eye(len(w))
+
+
+def _bent_step(statement: BlockPairStatement, found: PairSurvey, system: Floats) -> Floats:
+    """Newton's step and a second one from its end, where the gradient and the Hessian are those of all pairs at the
+    survey and what they change by on the way, which the sample tells."""
+    step = -cho_solve(cho_factor(system), found.gradient)
+    here, H_here = _on_sample(statement, found.w, found.width)
+    there, H_there = _on_sample(statement, found.w + step, found.width)
+    gradient = found.gradient + (there - here) + (system - H_here) @ step
+    return step - cho_solve(cho_factor(system + (H_there - H_here)), gradient)
 
 
 def _mended(system: Floats, surveys: list[PairSurvey]) -> Floats:
