@@ -137,6 +137,33 @@ def test_coarse_bins_end_the_fit_with_the_reason(loss, small_samples, monkeypatc
     assert model.certificate_.passes <= 30
 
 
+@pytest.mark.slow
+def test_pairs_at_the_margin_end_the_fit_with_the_reason(monkeypatch):
+    """Rows of few values that find no room, whose pairs lie exactly at the margin: no window is narrow enough."""
+    monkeypatch.setattr(_pair_blocks, "_FEWEST", 500)
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(40_000, 4)))
+    y = np.digitize(X @ rng.normal(size=4) + rng.normal(size=len(X)), [-3, -1, 1, 3])
+    with pytest.warns(ConvergenceWarning, match="more passes did not lower it|bins of limited number"):
+        model = SwappedPairsRanker().fit(Blocks.from_arrays(X, y, block_rows=5000, memory=1 << 15))
+    assert model.certificate_.status == "stalled"
+    assert model.certificate_.passes <= 80  # 401 when only max_iter ended it
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "most"), [("queries", (3, 7, 4)), ("ranks", (7, 9, 7)), ("ranges", (7, 9, 7))], ids=KINDS
+)
+def test_few_passes_with_little_memory(kind, most):
+    """A sixth of the rows as memory, which leaves a sample of 2%; continuous columns at the usual, high price."""
+    X, y, weights, qid = data(kind, m=50_000)
+    blocks = Blocks.from_arrays(X, y, sample_weight=weights, qid=qid, block_rows=10_000, memory=X.nbytes // 6)
+    for loss, passes in zip(("squared_hinge", "hinge", "logistic"), most, strict=True):
+        found = SwappedPairsRanker(loss=loss).fit(blocks).certificate_
+        assert found.status == "converged"
+        assert found.passes <= passes
+
+
 def test_blocks_that_meet_in_a_target(small_samples):
     """A target in which blocks end and begin, one that fills a block, and blocks without a neighbour's target."""
     X, _, weights, _ = data("ranges")
@@ -174,6 +201,7 @@ def test_sparse_blocks(kind, small_samples):
     X = np.where(X > 2, X, 0.0)
     sparse = in_blocks((sp.csr_array(X), y, weights, qid), [1000, 2000])
     model = SwappedPairsRanker(5.0).fit(sparse)
+    assert model.certificate_.status == "converged"
     memory = SwappedPairsRanker(5.0).fit(X, y, sample_weight=weights, qid=qid)
     assert_allclose(model.certificate_.primal, memory.certificate_.primal, rtol=2e-6)
 
@@ -184,6 +212,23 @@ def test_few_rows_are_fitted_in_memory():
     memory = SwappedPairsRanker(5.0).fit(X, y, sample_weight=weights)
     assert model.certificate_.solver == memory.certificate_.solver
     assert_allclose(model.coef_, memory.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("query_weight", ["pairs", "equal"])
+@pytest.mark.parametrize("kind", ["queries", "ranks"])
+def test_rows_of_few_values_are_merged(kind, query_weight, small_samples):
+    """Pairs of such rows lie exactly at the margin, where bins of scores cannot tell them apart: 401 passes."""
+    X, y, weights, qid = data(kind, n=2)
+    X = np.round(X / 2)
+    qid = None if qid is None else np.sort(qid % 10)
+    model = SwappedPairsRanker(query_weight=query_weight).fit(in_blocks((X, y, weights, qid), [600, 1500]))
+    memory = SwappedPairsRanker(query_weight=query_weight).fit(X, y, sample_weight=weights, qid=qid)
+    assert (model.certificate_.status, model.certificate_.passes) == ("converged", 2)
+    assert model.certificate_.n_order_constraints == memory.certificate_.n_order_constraints
+    assert_allclose(model.C_, memory.C_, rtol=1e-12)
+    assert_allclose(model.certificate_.primal, memory.certificate_.primal, rtol=2e-6)
+    stated = memory.state(X, y, sample_weight=weights, qid=qid)
+    assert_allclose(stated.objective(Point(model.coef_)), model.certificate_.primal, rtol=1e-12)
 
 
 def test_names_come_with_the_blocks(small_samples):

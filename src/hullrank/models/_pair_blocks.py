@@ -12,9 +12,10 @@ from hullrank.data import check_queries, check_target, check_weights
 from hullrank.exceptions import HullrankError, NoComparablePairError
 from hullrank.models._block_samples import checked_features
 from hullrank.models._pair_spread import look_at_spread, mean_square, range_ranks
-from hullrank.problem.block_pairs import FEW_RANKS, BlockPairStatement, Plan, inside_pairs, pair_block
+from hullrank.problem.block_pairs import FEW_RANKS, BlockPairStatement, PairSurvey, Plan, inside_pairs, pair_block
 from hullrank.problem.block_rows import BlockRows, Sums
 from hullrank.problem.charges import Charge
+from hullrank.problem.equal_rows import DistinctCount, EqualRows, equal_rows, row_keys
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.pairs import every_pair
 from hullrank.problem.rows import ArrayRows
@@ -26,6 +27,7 @@ SAMPLE = 1 << 25  # bytes of the rows that are drawn from all blocks
 _IN_SAMPLE = 8  # a sample takes at most the memory divided by this
 _FEWEST = 1000  # fewest rows of a sample
 _CELL = 8  # bytes of a float64
+_BESIDE = 160  # bytes that a fit in memory needs for a row beside its numbers
 
 
 def checked_block(block: tuple[Any, Any, Any, Any]) -> Checked:
@@ -74,7 +76,7 @@ def first_look(block: Checked, wanted: Wanted) -> Sums:
         "n_queries": 0 if pairs is None else len(pairs.n_ranks),
         "queries": [] if qid is None else np.unique(qid).tolist(),
         "ranges": [(*ends, *((float(weights[part].sum()), int(part.sum())) for part in parts))],
-        "many": 0 if few else 1,
+        "many": 0 if few else 1, "distinct": DistinctCount.of(row_keys(X, y, qid)),
         "by_target": dict(zip(targets.tolist(), np.bincount(codes, weights), strict=True)) if few else {},
         "count_by_target": dict(zip(targets.tolist(), np.bincount(codes).tolist(), strict=True)) if few else {},
     }  # fmt: skip
@@ -106,6 +108,26 @@ def _sampled_rows(n_blocks: int, width: int, memory: int | None) -> int:
     return -(-max(_FEWEST, room // (_CELL * max(1, width))) // max(1, n_blocks))
 
 
+def merged_rows(rows: BlockRows, found: Sums, memory: int | None) -> EqualRows | None:
+    """All rows of checked blocks, equal ones merged, where few are different: one pass.
+
+    None where the memory does not hold them and what a fit needs beside them.
+    """
+    size = _CELL * max(1, found["widths"][0])
+    room = SAMPLE // size if memory is None else min(SAMPLE // size, memory // (size + _BESIDE))
+    room = max(_FEWEST, room)
+    if found["distinct"].estimate > room:
+        return None
+    merged: EqualRows = rows.sum(equal_rows, room)["equal"]
+    return None if merged.X is None else merged
+
+
+def pairs_among(merged: EqualRows) -> int:
+    """How many pairs there are among the rows that were merged."""
+    query = check_queries(merged.qid, len(merged.y))
+    return int(inside_pairs(merged.y, query, merged.counts.astype(np.float64))[2])
+
+
 def spread_of_pairs(found: Sums, query_weight: str) -> float | None:
     """The mean squared distance of the samples of a pair; None where the first look could not tell."""
     return mean_square(found, _plan(found, query_weight == "equal")[0])
@@ -120,6 +142,15 @@ def state_in_blocks(rows: BlockRows, found: Sums, C: float, charge: Charge, quer
     sample = PairStatement(X[kept], pairs, C, charge, kept)
     mean = None if any(found["sparse"]) else found["moment"][X.shape[1]] / found["weight"]
     return BlockPairStatement(rows.map(pair_block, plan), plan, sample, C, charge, mean, n_pairs)
+
+
+def why_stalled(statement: BlockPairStatement, found: PairSurvey) -> tuple[str, str]:
+    """Why more passes do not close the gap that the best survey left open, and what to do."""
+    if statement.plan.kind != "queries" and found.loose >= 0.5 * found.gap:
+        cause = "scores of different blocks are compared in bins of limited number"
+        return cause, "use fewer and larger blocks, a smaller C, or a larger tol"
+    cause = "more passes did not lower it, as where rows have few different values and many pairs lie at the margin"
+    return cause, "give more memory, in which equal rows are merged, a smaller C, or a larger tol"
 
 
 def sample_of(found: Sums) -> tuple[Any, Floats, Floats, Any]:

@@ -13,9 +13,12 @@ from hullrank.models._pair_blocks import (
     check_look,
     checked_block,
     first_look,
+    merged_rows,
+    pairs_among,
     sample_of,
     spread_of_pairs,
     state_in_blocks,
+    why_stalled,
 )
 from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting, warn_unless_converged
@@ -200,7 +203,8 @@ class SwappedPairsRanker(PairRanker):
         return self
 
     def _fit_blocks(self, blocks: BlockRows, source: Any, began: float) -> Self:
-        """Fit to rows in blocks: to all of them at once if a sample holds them, else by sums over the blocks."""
+        """Fit to rows in blocks: to all of them at once if a sample holds them, or holds them with equal rows merged;
+        else by sums over the blocks."""
         if self._has_kernel or self.monotonic_cst is not None or self.pair_weight is not None:
             raise HullrankError(
                 "rows in blocks are ranked by linear scores of any sign over pairs of one weight; leave out the other"
@@ -219,6 +223,12 @@ class SwappedPairsRanker(PairRanker):
             self._learn(sample, began)
             self.certificate_ = replace(self.certificate_, passes=blocks.passes)
             return self
+        merged = merged_rows(rows, found, memory)
+        if merged is not None:
+            self._learn(self.state(merged.X, merged.y, sample_weight=merged.weights, qid=merged.qid), began)
+            n_pairs = pairs_among(merged)
+            self.certificate_ = replace(self.certificate_, passes=blocks.passes, n_order_constraints=n_pairs)
+            return self
         square = spread_of_pairs(found, self.query_weight) if scaled else None
         self.C_ = self._price(lambda: sample.mean_square if square is None else square)
         statement = state_in_blocks(rows, found, self.C_, charge_named(self.loss), self.query_weight)
@@ -227,9 +237,9 @@ class SwappedPairsRanker(PairRanker):
         grade = statement.grade(Point(self.coef_), solution.evidence)
         graded = certificate(statement, grade, solution, self.tol, perf_counter() - began)
         cure: dict[str, str] = {}
-        if graded.status is Status.STALLED and statement.plan.kind != "queries":
-            graded = replace(graded, cause="scores of different blocks are compared in bins of limited number")
-            cure = {"cure": "use fewer and larger blocks, a smaller C, or a larger tol"}
+        if graded.status is Status.STALLED:
+            cause, advice = why_stalled(statement, solution.evidence)
+            graded, cure = replace(graded, cause=cause), {"cure": advice}
         self.certificate_ = graded
         warn_unless_converged(self.certificate_, self.tol, **cure)
         if self.certificate_.status is not Status.INTERRUPTED:

@@ -289,7 +289,7 @@ class BlockPairStatement:
             return view, PartnerTables.of(self.rows.sum(tally_scores, view)["tallies"], self.plan.n_ranks)
         s = self.sample.scores(Point(view.w)) - view.shift
         low, high = float(s.min()), float(s.max())
-        ends = low - (high - low) / 4, high + (high - low) / 4  # scores of all rows reach further than those of a few
+        ends = low - (high - low) / 3, high + (high - low) / 3  # scores of all rows reach further than those of a few
         while True:
             view = view._replace(nodes=Nodes.between(*ends))
             found = self.rows.sum(tally_scores, view)
