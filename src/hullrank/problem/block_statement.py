@@ -16,6 +16,7 @@ from hullrank.problem.block_survey import Survey, survey
 from hullrank.problem.certificate import certify_intervals
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import LENGTH, PARTNER_ROW, ROW, SLACK, START, RowLayout, bundle_table, lay_out
+from hullrank.problem.near_rows import Near, kinds_among, merge_equal
 from hullrank.problem.rows import ArrayRows, linear_scores
 from hullrank.problem.settled_dual import SettledDual
 from hullrank.problem.statement import Grade, Point, Size
@@ -120,7 +121,9 @@ class BlockStatement:
     @cached_property
     def frame(self) -> Frame:
         """What the passes have to know."""
-        return Frame(self.problem, self.samples.n_classes, self.mean, self.spread, self._longest)
+        return Frame(
+            self.problem, self.samples.n_classes, self.mean, self.spread, self._longest, merges=not self.cheap
+        )  # fmt: skip
 
     @property
     def _longest(self) -> float:
@@ -129,6 +132,18 @@ class BlockStatement:
             return 1.0
         apart = self.samples.X[:: -(-len(self.samples.codes) // ENOUGH)] - self.mean
         return max(float(np.sqrt(np.einsum("ij,ij->i", apart, apart).max(initial=0.0))) / self.spread, 1.0)
+
+    @cached_property
+    def n_slacks(self) -> int:
+        """The number of slacks of all rows."""
+        return int(self.counts @ np.diff(self.frame.bundles_by_class[0]))
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether rows are mostly repetitions of others, as far as the drawn samples tell."""
+        m, drawn = self.size.n_samples, self.samples
+        rows = Near(drawn.codes, drawn.X, drawn.weights, drawn.codes, np.ones(len(drawn.codes), dtype=np.int64))
+        return kinds_among(np.concatenate([near.times for near in merge_equal([rows])]), m) < m / 2
 
     def scores(self, point: Point) -> Floats:
         """The scores of the drawn samples."""

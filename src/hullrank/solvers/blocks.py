@@ -23,6 +23,7 @@ from hullrank.problem.block_survey import Survey
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import Penalty
+from hullrank.problem.near_rows import kinds_among
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._block_record import Record
 from hullrank.solvers._block_starts import growing_samples, settling_width, solve_directly
@@ -82,6 +83,7 @@ class _Search:
         self.statement, self.options, self.units = statement, options, Units(statement)
         self.step = Step(statement, self.units, options)
         self.record = Record(statement, self.units, options.tol)
+        self.repeats = not statement.cheap and statement.problem.charge is Charge.HINGE and statement.repeats
         self.failures = 0
         self.last = (np.inf, 0, True)  # window of the last step: its width, the slacks in it, and if they were fetched
 
@@ -108,15 +110,23 @@ class _Search:
         """
         statement, problem = self.statement, self.statement.problem
         parts = growing_samples(statement)
+        self.drawn = parts[-1]
         iterate = solve_directly(parts[0], 1e-2, self.options.max_iter, self.options.verbose)
         self.step.iterations = iterate.iterations
         for before, larger in pairwise(parts):
             if iterate.status is Status.INTERRUPTED:
                 break
-            iterate = self._settled_once(larger, iterate, settling_width(before, iterate))
+            width = np.inf if self.repeats else settling_width(before, iterate)
+            iterate = self._settled_once(larger, iterate, width)
         width = settling_width(parts[-1], iterate)
         if statement.cheap and problem.charge is Charge.HINGE and np.isfinite(width):
             return _Round(iterate, width, np.inf)
+        spared = statement.cheap or problem.charge.smooth
+        if not spared and self._held(iterate, np.inf, statement.n_slacks) <= statement.room:
+            return _Round(iterate, np.inf, 0.0)
+        if self.repeats:
+            width = self._fitting(iterate, width)
+            return _Round(iterate, width, self._held(iterate, width))
         window = self._window(iterate, width, fetch=True, model=False)
         share = parts[-1].survey(self.units.stated(iterate), window).n_near / max(len(statement.samples.codes), 1)
         expected, m = share * statement.size.n_samples, statement.size.n_samples
@@ -125,6 +135,24 @@ class _Search:
             return _Round(iterate, width * wider, expected * wider)
         costly = PASSES_OF_A_STEP * (expected + ROWS_OF_A_STEP) > m and np.isfinite(width)
         return _Round(iterate, width, np.inf if costly else expected)
+
+    def _held(self, iterate: Iterate, width: float, slacks: float = np.inf) -> float:
+        """How many slacks a pass will hold that fetches so many ``slacks`` near their kink.
+
+        Where rows repeat, equal ones are held as one, and the drawn samples tell how many are different.
+        """
+        if not self.repeats:
+            return slacks
+        near = self.drawn.survey(self.units.stated(iterate), self._window(iterate, width, True, True)).near
+        times = np.concatenate([part.times for part in near]) if near else np.empty(0, dtype=np.int64)
+        share = self.statement.size.n_samples / len(self.drawn.samples.codes)
+        return min(kinds_among(times, times.sum() * share), slacks)
+
+    def _fitting(self, iterate: Iterate, width: float) -> float:
+        """A window as wide as there is room for what it holds: scores of rows that repeat are far apart."""
+        while self._held(iterate, 2 * width) <= self.statement.room:
+            width *= 2
+        return width
 
     def _settled_once(self, larger: BlockStatement, iterate: Iterate, width: float) -> Iterate:
         """A Newton step on a sample with the hinge smoothed; where that has no answer, fetched rows are solved."""
