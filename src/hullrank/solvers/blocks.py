@@ -241,7 +241,8 @@ class _Search:
         """From the best point once more: with a wider window if rows were settled, else a shorter step.
 
         A hinge that was smoothed, which leads astray where hardly a row pays, is fetched in the same window. Where
-        there is no room for the rows of a wider window, their kinks are smoothed over the last one.
+        there is no room for the rows of a wider window, their kinks are smoothed over the last one; if they were, the rows
+        that were fetched here are solved.
         """
         best, statement = self.record.iterate, self.statement
         width, n_near, fetched = self.last if found.n_near else (now.width, 0, True)
@@ -254,6 +255,8 @@ class _Search:
             held = statement.room / (n_near + 1)
             if held > 2 and self.failures < MOST_FAILURES:
                 return _Round(best, width * held, statement.room)
+            if not fetched:  # smoothed once more, it would lead here once more
+                return self._next(now, found)
             return _Round(best, width, np.inf)
         w, theta = best.w + 0.25 * (now.iterate.w - best.w), best.theta + 0.25 * (now.iterate.theta - best.theta)
         return replace(now, iterate=replace(now.iterate, w=w, theta=theta))
