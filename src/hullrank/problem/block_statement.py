@@ -16,7 +16,6 @@ from hullrank.problem.block_survey import Survey, survey
 from hullrank.problem.certificate import certify_intervals
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import LENGTH, PARTNER_ROW, ROW, SLACK, START, RowLayout, bundle_table, lay_out
-from hullrank.problem.near_rows import Near, kinds_among, merge_equal
 from hullrank.problem.rows import ArrayRows, linear_scores
 from hullrank.problem.settled_dual import SettledDual
 from hullrank.problem.statement import Grade, Point, Size
@@ -70,7 +69,8 @@ class BlockStatement:
     ``samples`` are some of them, drawn evenly from every class and weighted so that every class keeps its weight;
     ``counts`` are the numbers of all rows by class, ``mean`` (None: not centred) and ``spread`` = rms|x| about it
     their moments, and ``classes`` the labels from lowest to highest. ``room`` is the number of rows that may be held
-    at a time, and ``cheap`` tells that a pass costs little beside what it spares.
+    at a time, and ``cheap`` tells that a pass costs little beside what it spares. Where a row ``repeats`` others as a
+    rule, equal ones are held as one.
     """
 
     problem: IntervalProblem
@@ -83,6 +83,7 @@ class BlockStatement:
     order: OrderGraph
     room: int
     cheap: bool = False
+    repeats: bool = False
     family = "intervals in blocks"
     space = None
     grouped = None
@@ -122,7 +123,7 @@ class BlockStatement:
     def frame(self) -> Frame:
         """What the passes have to know."""
         return Frame(
-            self.problem, self.samples.n_classes, self.mean, self.spread, self._longest, merges=not self.cheap
+            self.problem, self.samples.n_classes, self.mean, self.spread, self._longest, merges=self.repeats
         )  # fmt: skip
 
     @property
@@ -137,13 +138,6 @@ class BlockStatement:
     def n_slacks(self) -> int:
         """The number of slacks of all rows."""
         return int(self.counts @ np.diff(self.frame.bundles_by_class[0]))
-
-    @cached_property
-    def repeats(self) -> bool:
-        """Whether rows are mostly repetitions of others, as far as the drawn samples tell."""
-        m, drawn = self.size.n_samples, self.samples
-        rows = Near(drawn.codes, drawn.X, drawn.weights, drawn.codes, np.ones(len(drawn.codes), dtype=np.int64))
-        return kinds_among(np.concatenate([near.times for near in merge_equal([rows])]), m) < m / 2
 
     def scores(self, point: Point) -> Floats:
         """The scores of the drawn samples."""

@@ -28,8 +28,9 @@ class Survey:
     ``charge`` and by how much it ``rise``s if rounding moves all scores; least and largest score; ``pull`` = sum of
     sign * alpha * x, by group the sums of alpha (``totals``), of d (``weight``), of alpha * v (``paid``), of d * v, of
     alpha x (``pull_rows``, squared hinge only) and d x (``weight_rows``), H = sum of d x x'; the rows ``near`` a kink
-    and their number, which counts equal ones that are held as one once. Where every row pays at every threshold, sums of all groups of a threshold and sign stand at one
-    of them, and sums of rows at one group of the threshold: nothing more is asked of them.
+    and their number, which counts equal ones that are held as one once. Where every row pays at every threshold, sums
+    of all groups of a threshold and sign stand at one of them, and sums of rows at one group of the threshold: nothing
+    more is asked of them.
     """
 
     point: Point

@@ -6,8 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data import Samples
+
 Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
+ENOUGH = 20_000  # drawn rows that tell whether rows repeat
+PIECE = 2048  # rows whose keys are computed at a time, so that they stay in cache
 FACTOR, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)  # odd and without pattern; a little less than half of 64
 
 
@@ -17,10 +21,10 @@ class Near(NamedTuple):
     ``times`` tells how many equal slacks an entry stands for; its number is then that of the first.
     """
 
-    bundle: NDArray[np.int32]
+    bundle: NDArray[np.integer]
     X: Any
     cost: Floats
-    number: NDArray[np.int32]
+    number: NDArray[np.integer]
     times: NDArray[np.int64]
 
 
@@ -30,6 +34,7 @@ def merge_equal(parts: list[Near]) -> list[Near]:
     Entries are told apart by keys of 64 bits, and those with the same key are compared: should they differ after all,
     everything stays as it is, too.
     """
+    parts = [part for part in parts if len(part.cost)]
     if not parts:
         return parts
     keys = np.concatenate([_keys(part) for part in parts])
@@ -45,7 +50,7 @@ def merge_equal(parts: list[Near]) -> list[Near]:
     merged = Near(
         np.concatenate([part.bundle[mine] for part, mine in zip(parts, held, strict=True)]),
         sp.vstack(chosen, format="csr") if sp.issparse(chosen[0]) else np.concatenate(chosen),
-        np.bincount(place, np.concatenate([part.cost for part in parts])),
+        np.bincount(place, np.concatenate([part.cost for part in parts])).astype(np.float64, copy=False),
         np.concatenate([part.number[mine] for part, mine in zip(parts, held, strict=True)]),
         np.bincount(place, np.concatenate([part.times for part in parts])).astype(np.int64),
     )
@@ -63,18 +68,28 @@ def kinds_among(times: NDArray[np.int64], m: float) -> float:
     return min(len(times) + unseen, m)
 
 
+def rows_repeat(samples: Samples, m: int) -> bool:
+    """Whether most of m rows are repetitions of others of their class, as far as the drawn samples tell."""
+    some = slice(None, None, -(-len(samples.codes) // ENOUGH))
+    codes = samples.codes[some]
+    rows = Near(codes, samples.X[some], samples.weights[some], codes, np.ones(len(codes), dtype=np.int64))
+    return kinds_among(np.concatenate([near.times for near in merge_equal([rows])]), m) < m / 2
+
+
 def _keys(part: Near) -> Keys:
     """A key of every entry, which depends on the bits of its row, column by column, and on its bundle."""
-    X = part.X
-    with np.errstate(over="ignore"):
-        columns = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
-        if sp.issparse(X):
-            ends = np.zeros(len(X.data) + 1, dtype=np.uint64)
-            np.cumsum(_bits(X.data) * columns[X.indices], out=ends[1:])
-            keys = ends[X.indptr[1:]] - ends[X.indptr[:-1]]
-        else:
-            keys = _bits(X) @ columns
-        return _mixed(keys + _mixed(part.bundle.astype(np.uint64) + np.uint64(1)))
+    columns = _mixed(np.arange(1, part.X.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
+    pieces = [_row_keys(part.X[low : low + PIECE], columns) for low in range(0, len(part.cost), PIECE)]
+    return _mixed(np.concatenate(pieces) + _mixed(part.bundle.astype(np.uint64) + np.uint64(1)))
+
+
+def _row_keys(X: Any, columns: Keys) -> Keys:
+    """Sums of the bits of rows, each times the factor of its column; sums may overflow."""
+    if not sp.issparse(X):
+        return np.asarray(_bits(X) @ columns)
+    ends = np.zeros(len(X.data) + 1, dtype=np.uint64)
+    np.cumsum(_bits(X.data) * columns[X.indices], out=ends[1:])
+    return ends[X.indptr[1:]] - ends[X.indptr[:-1]]
 
 
 def _bits(values: Any) -> Keys:

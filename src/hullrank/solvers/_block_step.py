@@ -50,7 +50,9 @@ class Step:
             point = replace(point, w=without_small_weights(problem, terms, near.rows, layout, point))
         if exact and hinge:
             point = replace(point, theta=centred_beside(units, found, near, layout, point))
-        if exact and (hinge or np.isinf(found.window.width)):  # multipliers of settled rows are known, or there are none
+        if exact and (
+            hinge or np.isinf(found.window.width)
+        ):  # multipliers of settled rows are known, or there are none
             rest = settled_dual(statement.problem, found if hinge else nothing_charged(problem, len(point.w)))
             evidence = BlockEvidence(
                 units.back * point.order_multipliers, found, rest, found.point, near, point.multipliers
