@@ -24,7 +24,7 @@ from hullrank import (
     SemiSupervised,
     SumOfMarginsClassifier,
 )
-from hullrank.exceptions import HullrankError, LabelError
+from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError
 from hullrank.models import _block_samples
 from hullrank.problem.certificate import Status
 from hullrank.solvers.base import Options
@@ -366,3 +366,84 @@ def test_estimators_that_take_no_blocks_say_which_do(model):
     for fit in (lambda: model.fit(source), lambda: model.fit(X=source), lambda: model.fit(source, None)):
         with pytest.raises(HullrankError, match=f"{type(model).__name__} takes no blocks.*FixedMarginClassifier"):
             fit()
+
+
+@pytest.mark.parametrize("sparse", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "model",
+    slow_after(
+        2,
+        [
+            ConvexHullRanker(C=0.5, loss="hinge"),
+            FixedMarginClassifier(0.5, loss="hinge"),
+            FixedMarginClassifier(0.5, loss="hinge", thresholds="all"),
+            ConvexHullRanker(C=0.5),
+            NuMarginClassifier(0.8),
+        ],
+    ),
+)
+def test_equal_rows_are_held_as_one(model, sparse, little_room):
+    """Columns with few different values put more rows at a kink than there is room for, but few different ones."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(8000, 3)))
+    y = np.digitize(X @ [1, -1, 0.5] + 0.8 * rng.normal(size=8000), [-1, 0, 1])
+    rows = sp.csr_array(X) if sparse else X
+    a = model.fit(Source(rows, y, np.arange(1000, 8000, 1000)))
+    passes = a.certificate_.passes
+    primal, coef = a.certificate_.primal, a.coef_
+    b = model.fit(rows, y)
+    assert a.certificate_.status == "converged"
+    assert passes <= 6
+    assert abs(primal - b.certificate_.primal) <= 1e-6 * abs(b.certificate_.primal)
+    np.testing.assert_allclose(coef, b.coef_, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("model", "K", "most"),
+    [
+        (SumOfMarginsClassifier(), 5, 7),
+        (SumOfMarginsClassifier(), 3, 7),
+        (NuMarginClassifier(0.3), 3, 7),
+        (NuMarginClassifier(), 3, 12),  # the drawn samples do have a ranking by chance
+    ],
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_where_there_is_no_ranking_0_is_proven(model, K, most, sparse, little_room):
+    """0 is optimal where nothing can be ranked: the median class for all, a warning, and a closed certificate."""
+    X, y = draw(4000, 3, K, noise=3.0)
+    y = np.random.default_rng(1).permutation(y)
+    X = sp.csr_array(np.where(np.abs(X) > 1, X, 0.0)) if sparse else X
+    with pytest.warns(CollapsedRankingWarning):
+        model.fit(Source(X, y, np.arange(500, 4000, 500)))
+    assert model.certificate_.status == "converged"
+    assert model.certificate_.primal == 0.0
+    assert model.certificate_.passes <= most
+    assert not model.coef_.any()
+    assert set(model.predict(X)) == {K // 2}
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("m", [300, pytest.param(3000, marks=pytest.mark.slow)])
+def test_a_class_for_every_row(loss, m):
+    X, _ = draw(m, 4)
+    y = X @ [1.0, 2.0, -1.0, 0.5] + np.random.default_rng(1).normal(size=m)
+    a = ConvexHullRanker(loss=loss).fit(Source(X, y, [m // 4, m // 2, 3 * m // 4], memory=X.nbytes // 4))
+    b = ConvexHullRanker(loss=loss).fit(X, y)
+    assert a.certificate_.status == b.certificate_.status == "converged"
+    assert a.certificate_.passes <= 4
+    assert abs(a.certificate_.primal / b.certificate_.primal - 1) <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("model", "K"),
+    slow_after(1, [(ConvexHullRanker(loss="hinge"), 20), (NuMarginClassifier(), 20), (NuMarginClassifier(), 100)]),
+)
+def test_windows_for_which_there_is_no_room_narrow(model, K):
+    """A smoothed step that rises is not taken again and again from the same point."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 5))
+    s = X @ rng.normal(size=5) + 0.8 * rng.normal(size=6000)
+    y = np.searchsorted(np.sort(s)[:: 6000 // K], s, side="right")
+    model.fit(Source(X, y, np.arange(1000, 6000, 1000), memory=X.nbytes // 4))
+    assert model.certificate_.status == "converged"
+    assert model.certificate_.passes <= 5

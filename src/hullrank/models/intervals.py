@@ -32,6 +32,7 @@ from hullrank.problem.grouped_classes import GroupedClasses, balanced, split_by_
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.near_rows import rows_repeat
 from hullrank.problem.statement import Point, Solution, certificate
 from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
@@ -108,6 +109,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             labels.classes,
             graph,
             room=max(room // 2, LEAST_ROOM, 20 * (found.n_features + len(problem.linear))),
+            repeats=rows_repeat(samples, int(counts.sum())),
         )
 
     def _statement_of(

@@ -23,7 +23,7 @@ class Frame:
     """What a task has to know of the problem besides the point: small, and the same in every pass.
 
     ``mean`` is subtracted from the rows (None: 0), which changes no product but keeps its digits; ``spread`` is rms|x|
-    about it, and ``longest`` about the largest |x| in units of it.
+    about it, and ``longest`` about the largest |x| in units of it. A pass that ``merges`` fetches equal rows as one.
     """
 
     problem: IntervalProblem
@@ -31,6 +31,7 @@ class Frame:
     mean: Floats | None = None
     spread: float = 1.0
     longest: float = 1.0
+    merges: bool = False
 
     def __post_init__(self) -> None:
         require_known(
@@ -48,6 +49,15 @@ class Frame:
         order = self.bundle_order
         first = np.searchsorted(self._bundle_class[order], np.arange(self.n_classes + 1))
         return first, self.problem.bundles[order], int(np.diff(first).max(initial=1))
+
+    @cached_property
+    def alike(self) -> NDArray[np.int32]:
+        """For every bundle the first one whose slacks cost the same at the same score, whatever their class."""
+        problem = self.problem
+        kinds = np.stack([problem.threshold, problem.sign, problem.offset], 1)
+        kind = np.append(np.unique(kinds, axis=0, return_inverse=True)[1].ravel(), -1)  # the last is that of no partner
+        _, first, same = np.unique(kind[problem.bundles], axis=0, return_index=True, return_inverse=True)
+        return first[same.ravel()].astype(np.int32)
 
     @cached_property
     def outer_groups(self) -> NDArray[np.int64]:

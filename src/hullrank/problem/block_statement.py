@@ -69,7 +69,8 @@ class BlockStatement:
     ``samples`` are some of them, drawn evenly from every class and weighted so that every class keeps its weight;
     ``counts`` are the numbers of all rows by class, ``mean`` (None: not centred) and ``spread`` = rms|x| about it
     their moments, and ``classes`` the labels from lowest to highest. ``room`` is the number of rows that may be held
-    at a time, and ``cheap`` tells that a pass costs little beside what it spares.
+    at a time, and ``cheap`` tells that a pass costs little beside what it spares. Where a row ``repeats`` others as a
+    rule, equal ones are held as one.
     """
 
     problem: IntervalProblem
@@ -82,6 +83,7 @@ class BlockStatement:
     order: OrderGraph
     room: int
     cheap: bool = False
+    repeats: bool = False
     family = "intervals in blocks"
     space = None
     grouped = None
@@ -119,7 +121,9 @@ class BlockStatement:
     @cached_property
     def frame(self) -> Frame:
         """What the passes have to know."""
-        return Frame(self.problem, self.samples.n_classes, self.mean, self.spread, self._longest)
+        return Frame(
+            self.problem, self.samples.n_classes, self.mean, self.spread, self._longest, merges=self.repeats
+        )  # fmt: skip
 
     @property
     def _longest(self) -> float:
@@ -128,6 +132,11 @@ class BlockStatement:
             return 1.0
         apart = self.samples.X[:: -(-len(self.samples.codes) // ENOUGH)] - self.mean
         return max(float(np.sqrt(np.einsum("ij,ij->i", apart, apart).max(initial=0.0))) / self.spread, 1.0)
+
+    @cached_property
+    def n_slacks(self) -> int:
+        """The number of slacks of all rows."""
+        return int(self.counts @ np.diff(self.frame.bundles_by_class[0]))
 
     def scores(self, point: Point) -> Floats:
         """The scores of the drawn samples."""

@@ -1,7 +1,7 @@
 """One pass over blocks of rows at a given point: what it costs there, what pulls at it, and who is near a kink."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from hullrank.problem.block_charges import Frame, Window, charge_slacks, charge_
 from hullrank.problem.block_rows import Block, BlockRows, Sums
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
+from hullrank.problem.near_rows import Near, merge_equal
 from hullrank.problem.rows import linear_scores
 from hullrank.problem.statement import Point
 
@@ -20,15 +21,6 @@ NUMBERS = 2_000_000  # most entries of X, and of what is computed for its rows, 
 FEWER = 4  # times fewer rows in a product than there are, from which copying them takes less time than the others
 
 
-class Near(NamedTuple):
-    """Rows near their kink: the bundle of every slack, the row of X, the cost of the slack, the row's number."""
-
-    bundle: NDArray[np.int32]
-    X: Any
-    cost: Floats
-    number: NDArray[np.int32]
-
-
 @dataclass(frozen=True)
 class Survey:
     """Sums over all rows at a point: see ``survey_rows`` for those by group.
@@ -36,8 +28,9 @@ class Survey:
     ``charge`` and by how much it ``rise``s if rounding moves all scores; least and largest score; ``pull`` = sum of
     sign * alpha * x, by group the sums of alpha (``totals``), of d (``weight``), of alpha * v (``paid``), of d * v, of
     alpha x (``pull_rows``, squared hinge only) and d x (``weight_rows``), H = sum of d x x'; the rows ``near`` a kink
-    and their number. Where every row pays at every threshold, sums of all groups of a threshold and sign stand at one
-    of them, and sums of rows at one group of the threshold: nothing more is asked of them.
+    and their number, which counts equal ones that are held as one once. Where every row pays at every threshold, sums
+    of all groups of a threshold and sign stand at one of them, and sums of rows at one group of the threshold: nothing
+    more is asked of them.
     """
 
     point: Point
@@ -71,6 +64,8 @@ def nothing_charged(problem: IntervalProblem, n_features: int) -> Survey:
 def survey(rows: BlockRows, frame: Frame, point: Point, window: Window) -> Survey:
     """One pass over all blocks."""
     sums = rows.sum(survey_block, frame, point.coef, point.thresholds, window)
+    if frame.merges:
+        _merge_near(sums)
     by_group = sums.pop("per_group")
     ranges = np.array(sums.pop("range")).reshape(-1, 2)
     least, largest = float(ranges[:, 0].min(initial=np.inf)), float(ranges[:, 1].max(initial=-np.inf))
@@ -94,6 +89,8 @@ def survey_block(block: Block, frame: Frame, coef: Floats, theta: Floats, window
         part = slice(low, low + step)
         piece = Block(block.X[part], block.codes[part], block.weights[part])
         _survey_piece(piece, low, frame, point, window, sums, lines, group_rows, H)
+    if frame.merges:
+        _merge_near(sums)
     sums["range"] = [(min(r[0] for r in sums["range"]), max(r[1] for r in sums["range"]))] if sums["range"] else []
     if frame.mean is not None and not frame.is_far_off:
         group_rows -= sums["per_group"][lines][:, :, None] * frame.mean
@@ -139,4 +136,14 @@ def _survey_piece(
     if window.fetch and window.model and found.near.size:
         sample, bundle = found.near
         named, number = frame.bundle_order[bundle].astype(np.int32), (low + sample).astype(np.int32)
-        sums["near"].append(Near(named, X[sample], problem.cost * block.weights[sample], number))
+        named = frame.alike[named] if frame.merges else named
+        once = np.ones(len(sample), dtype=np.int64)
+        near = [Near(named, X[sample], problem.cost * block.weights[sample], number, once)]
+        sums["near"] += merge_equal(near) if frame.merges else near
+
+
+def _merge_near(sums: Sums) -> None:
+    """Hold equal rows of several pieces or blocks as one, and count them so, where rows were fetched."""
+    if sums["near"]:
+        sums["near"] = merge_equal(sums["near"])
+        sums["n_near"] = sum(len(near.cost) for near in sums["near"])

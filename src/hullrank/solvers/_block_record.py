@@ -80,7 +80,16 @@ class Record:
         """
         if -(self.grade.dual + self.grade.noise) > self.tol * self.grade.floor:
             return
+        self.prove_zero(self.evidence)
+
+    def prove_zero(self, evidence: BlockEvidence) -> None:
+        """Take 0 as the point of a homogeneous problem, if the evidence proves that nothing is better."""
         zero = nothing_charged(self.statement.problem, self.statement.size.n_features)
-        grade = self.statement.grade(zero.point, replace(self.evidence, survey=zero))
+        grade = self.statement.grade(zero.point, replace(evidence, survey=zero))
         if -grade.dual <= self.tol * grade.floor:
-            self.best, self.grade = zero, grade
+            self.best, self.grade, self.evidence, self.bound = zero, grade, evidence, grade.dual
+
+    def leave_at_zero(self) -> None:
+        """Where a homogeneous problem was found nothing better than 0, the point is 0, proven or not."""
+        if self.statement.problem.homogeneous and self.primal > 0:
+            self.best = nothing_charged(self.statement.problem, self.statement.size.n_features)

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from hullrank.problem.block_statement import BlockEvidence, BlockStatement, no_rows
-from hullrank.problem.block_survey import Survey
+from hullrank.problem.block_survey import Survey, nothing_charged
 from hullrank.problem.charges import Charge
 from hullrank.problem.settled_dual import settled_dual
 from hullrank.solvers._block_terms import Units, centred_beside, fetched, settled_terms, without_small_weights
@@ -48,10 +50,13 @@ class Step:
             point = replace(point, w=without_small_weights(problem, terms, near.rows, layout, point))
         if exact and hinge:
             point = replace(point, theta=centred_beside(units, found, near, layout, point))
+        if exact and (
+            hinge or np.isinf(found.window.width)
+        ):  # multipliers of settled rows are known, or there are none
+            rest = settled_dual(statement.problem, found if hinge else nothing_charged(problem, len(point.w)))
             evidence = BlockEvidence(
-                units.back * point.order_multipliers, found, settled_dual(statement.problem, found), found.point, near,
-                point.multipliers,
-            )  # fmt: skip
+                units.back * point.order_multipliers, found, rest, found.point, near, point.multipliers
+            )
         return replace(point, iterations=self.iterations), evidence
 
     def _unit(self, iterate: Iterate, found: Survey) -> float:

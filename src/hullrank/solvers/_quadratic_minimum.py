@@ -35,10 +35,10 @@ def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate)
         return None
     if problem.homogeneous and not problem.sum_by_threshold(terms.group_weight).all():
         raise SingularSystemError("no row weighs on a threshold")
-    terms = replace(terms, group_weight=_weight(terms))
+    weighed = replace(terms, group_weight=_weight(terms))
     if E > MOST_CONSTRAINTS:
-        return merged_minimum(problem, terms, point, _factored)
-    system = _factored(problem, terms, len(point.w))
+        return merged_minimum(problem, weighed, point, _factored)
+    system = _factored(problem, weighed, len(point.w))
     w, theta = _free_minimum(problem, terms, point, system)
     gaps = problem.order_gaps(theta) - problem.gap
     if not np.any(gaps < 0):

@@ -23,11 +23,13 @@ from hullrank.problem.block_survey import Survey
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import Penalty
+from hullrank.problem.near_rows import kinds_among, rows_repeat
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._block_record import Record
 from hullrank.solvers._block_starts import growing_samples, settling_width, solve_directly
 from hullrank.solvers._block_step import Step
 from hullrank.solvers._block_terms import Units
+from hullrank.solvers._block_zero import evidence_for_zero
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
 from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.interior_point import Iterate
@@ -82,6 +84,7 @@ class _Search:
         self.statement, self.options, self.units = statement, options, Units(statement)
         self.step = Step(statement, self.units, options)
         self.record = Record(statement, self.units, options.tol)
+        self.repeats = False  # whether scores, those of the drawn samples too, are few and far apart
         self.failures = 0
         self.last = (np.inf, 0, True)  # window of the last step: its width, the slacks in it, and if they were fetched
 
@@ -89,6 +92,7 @@ class _Search:
         """Rounds of surveying and solving from the first one on."""
         with np.errstate(all="ignore"):  # a point far off may overflow; it is then worse than the best one
             status = self._rounds(first, most_rounds)
+        self.record.leave_at_zero()
         best = self.record.best
         name = NEWTON if self.statement.problem.charge.smooth else NAME
         return Solution(best.point, replace(self.record.evidence, survey=best), status, self.step.iterations, name)
@@ -105,18 +109,29 @@ class _Search:
         """The first round from the solution of the drawn samples, which is found on samples of growing size.
 
         Where a pass costs less than solving the fetched rows, it gives a Newton step first, after which few are left.
+        Where there is room for all slacks, none is settled; and where rows repeat, no more than have to be.
         """
         statement, problem = self.statement, self.statement.problem
         parts = growing_samples(statement)
+        self.drawn = parts[-1]
+        hinge = problem.charge is Charge.HINGE
+        self.repeats = statement.repeats and hinge and rows_repeat(self.drawn.samples, self.drawn.size.n_samples)
         iterate = solve_directly(parts[0], 1e-2, self.options.max_iter, self.options.verbose)
         self.step.iterations = iterate.iterations
         for before, larger in pairwise(parts):
             if iterate.status is Status.INTERRUPTED:
                 break
-            iterate = self._settled_once(larger, iterate, settling_width(before, iterate))
+            width = np.inf if self.repeats else settling_width(before, iterate)
+            iterate = self._settled_once(larger, iterate, width)
         width = settling_width(parts[-1], iterate)
         if statement.cheap and problem.charge is Charge.HINGE and np.isfinite(width):
             return _Round(iterate, width, np.inf)
+        spared = statement.cheap or problem.charge.smooth
+        if not spared and self._held(iterate, np.inf, statement.n_slacks) <= statement.room:
+            return _Round(iterate, np.inf, 0.0)
+        if self.repeats:
+            width = self._fitting(iterate, width)
+            return _Round(iterate, width, self._held(iterate, width))
         window = self._window(iterate, width, fetch=True, model=False)
         share = parts[-1].survey(self.units.stated(iterate), window).n_near / max(len(statement.samples.codes), 1)
         expected, m = share * statement.size.n_samples, statement.size.n_samples
@@ -125,6 +140,24 @@ class _Search:
             return _Round(iterate, width * wider, expected * wider)
         costly = PASSES_OF_A_STEP * (expected + ROWS_OF_A_STEP) > m and np.isfinite(width)
         return _Round(iterate, width, np.inf if costly else expected)
+
+    def _held(self, iterate: Iterate, width: float, slacks: float = np.inf) -> float:
+        """How many slacks a pass will hold that fetches so many ``slacks`` near their kink.
+
+        Where rows repeat, equal ones are held as one, and the drawn samples tell how many are different.
+        """
+        if not self.repeats:
+            return slacks
+        near = self.drawn.survey(self.units.stated(iterate), self._window(iterate, width, True, True)).near
+        times = np.concatenate([part.times for part in near]) if near else np.empty(0, dtype=np.int64)
+        share = self.statement.size.n_samples / len(self.drawn.samples.codes)
+        return min(kinds_among(times, times.sum() * share), slacks)
+
+    def _fitting(self, iterate: Iterate, width: float) -> float:
+        """A window as wide as there is room for what it holds: scores of rows that repeat are far apart."""
+        while self._held(iterate, 2 * width) <= self.statement.room:
+            width *= 2
+        return width
 
     def _settled_once(self, larger: BlockStatement, iterate: Iterate, width: float) -> Iterate:
         """A Newton step on a sample with the hinge smoothed; where that has no answer, fetched rows are solved."""
@@ -141,10 +174,12 @@ class _Search:
         """Survey and solve in turns; a cheap pass after fetched rows were solved may be the last: it has no model."""
         squared = self.statement.cheap and self.statement.problem.charge is Charge.SQUARED_HINGE
         lean = False
-        for _ in range(most_rounds):
+        for turn in range(most_rounds):
             try:
                 found = self._survey(now, model=not lean)
                 worse = self.record.note(found, now.iterate)
+                if turn == 0:
+                    self._try_zero()
                 tell(self.record.gap, partial(self._report, found), self.options.verbose)
                 ending = self._ending(now, worse)
                 if ending is not None:
@@ -161,6 +196,14 @@ class _Search:
                     raise
                 return Status.INTERRUPTED
         return Status.STALLED
+
+    def _try_zero(self) -> None:
+        """Prove that there is no ranking, where the drawn samples have led to nothing better than 0."""
+        statement, record = self.statement, self.record
+        if statement.problem.homogeneous and not statement.cheap and record.primal >= 0:
+            evidence = evidence_for_zero(statement, self.drawn, self.units, self.step)
+            if evidence is not None:
+                record.prove_zero(evidence)
 
     def _ending(self, now: _Round, worse: bool) -> Status | None:
         """How the search ends with the last pass, or None where it goes on."""
@@ -213,7 +256,8 @@ class _Search:
         """From the best point once more: with a wider window if rows were settled, else a shorter step.
 
         A hinge that was smoothed, which leads astray where hardly a row pays, is fetched in the same window. Where
-        there is no room for the rows of a wider window, their kinks are smoothed over the last one.
+        there is no room for the rows of a wider window, their kinks are smoothed over the last one; if they were, the
+        rows that were fetched here are solved.
         """
         best, statement = self.record.iterate, self.statement
         width, n_near, fetched = self.last if found.n_near else (now.width, 0, True)
@@ -226,6 +270,8 @@ class _Search:
             held = statement.room / (n_near + 1)
             if held > 2 and self.failures < MOST_FAILURES:
                 return _Round(best, width * held, statement.room)
+            if not fetched:  # smoothed once more, it would lead here once more
+                return self._next(now, found)
             return _Round(best, width, np.inf)
         w, theta = best.w + 0.25 * (now.iterate.w - best.w), best.theta + 0.25 * (now.iterate.theta - best.theta)
         return replace(now, iterate=replace(now.iterate, w=w, theta=theta))
