@@ -137,8 +137,7 @@ def _survey_piece(
         sample, bundle = found.near
         named, number = frame.bundle_order[bundle].astype(np.int32), (low + sample).astype(np.int32)
         named = frame.alike[named] if frame.merges else named
-        once = np.ones(len(sample), dtype=np.int64)
-        near = [Near(named, X[sample], problem.cost * block.weights[sample], number, once)]
+        near = [Near(named, X[sample], problem.cost * block.weights[sample], number)]
         sums["near"] += merge_equal(near) if frame.merges else near
 
 

@@ -18,14 +18,20 @@ FACTOR, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)  # odd and without 
 class Near(NamedTuple):
     """Rows near their kink: the bundle of every slack, the row of X, the cost of the slack, the row's number.
 
-    ``times`` tells how many equal slacks an entry stands for; its number is then that of the first.
+    ``times`` tells how many equal slacks an entry stands for (None: each for itself); its number is then that of the
+    first.
     """
 
     bundle: NDArray[np.integer]
     X: Any
     cost: Floats
     number: NDArray[np.integer]
-    times: NDArray[np.int64]
+    times: NDArray[np.int64] | None = None
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many slacks every entry stands for."""
+        return np.ones(len(self.cost), dtype=np.int64) if self.times is None else self.times
 
 
 def merge_equal(parts: list[Near]) -> list[Near]:
@@ -52,7 +58,7 @@ def merge_equal(parts: list[Near]) -> list[Near]:
         sp.vstack(chosen, format="csr") if sp.issparse(chosen[0]) else np.concatenate(chosen),
         np.bincount(place, np.concatenate([part.cost for part in parts])).astype(np.float64, copy=False),
         np.concatenate([part.number[mine] for part, mine in zip(parts, held, strict=True)]),
-        np.bincount(place, np.concatenate([part.times for part in parts])).astype(np.int64),
+        np.bincount(place, np.concatenate([part.counts for part in parts])).astype(np.int64),
     )
     same = all(_equal(part, merged, mine) for part, mine in zip(parts, np.split(place, ends[:-1]), strict=True))
     return [merged] if same else parts
@@ -72,8 +78,8 @@ def rows_repeat(samples: Samples, m: int) -> bool:
     """Whether most of m rows are repetitions of others of their class, as far as the drawn samples tell."""
     some = slice(None, None, -(-len(samples.codes) // ENOUGH))
     codes = samples.codes[some]
-    rows = Near(codes, samples.X[some], samples.weights[some], codes, np.ones(len(codes), dtype=np.int64))
-    return kinds_among(np.concatenate([near.times for near in merge_equal([rows])]), m) < m / 2
+    rows = Near(codes, samples.X[some], samples.weights[some], codes)
+    return kinds_among(np.concatenate([near.counts for near in merge_equal([rows])]), m) < m / 2
 
 
 def _keys(part: Near) -> Keys:

@@ -35,6 +35,7 @@ from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.interior_point import Iterate
 
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
+FEW_SLACKS = 20_000  # slacks up to which all are fetched: no more than the rows of the drawn samples
 MORE_CAUTION = 1.5  # by how much the first window is wider where a pass costs more than the rows in it,
 MOST_FETCHED = 1 / 8  # as long as it holds no larger share of all rows, which in memory no later one does either
 RHO_CAUTION = 1.25  # the same near the least nu with a ranking, where rho is small beside its error in a sample
@@ -109,7 +110,7 @@ class _Search:
         """The first round from the solution of the drawn samples, which is found on samples of growing size.
 
         Where a pass costs less than solving the fetched rows, it gives a Newton step first, after which few are left.
-        Where there is room for all slacks, none is settled; and where rows repeat, no more than have to be.
+        Where slacks are few, or rows repeat, and there is room for all, none is settled.
         """
         statement, problem = self.statement, self.statement.problem
         parts = growing_samples(statement)
@@ -126,8 +127,8 @@ class _Search:
         width = settling_width(parts[-1], iterate)
         if statement.cheap and problem.charge is Charge.HINGE and np.isfinite(width):
             return _Round(iterate, width, np.inf)
-        spared = statement.cheap or problem.charge.smooth
-        if not spared and self._held(iterate, np.inf, statement.n_slacks) <= statement.room:
+        worth = (self.repeats or statement.n_slacks <= FEW_SLACKS) and not (statement.cheap or problem.charge.smooth)
+        if worth and self._held(iterate, np.inf, statement.n_slacks) <= statement.room:
             return _Round(iterate, np.inf, 0.0)
         if self.repeats:
             width = self._fitting(iterate, width)
@@ -149,7 +150,7 @@ class _Search:
         if not self.repeats:
             return slacks
         near = self.drawn.survey(self.units.stated(iterate), self._window(iterate, width, True, True)).near
-        times = np.concatenate([part.times for part in near]) if near else np.empty(0, dtype=np.int64)
+        times = np.concatenate([part.counts for part in near]) if near else np.empty(0, dtype=np.int64)
         share = self.statement.size.n_samples / len(self.drawn.samples.codes)
         return min(kinds_among(times, times.sum() * share), slacks)
 
