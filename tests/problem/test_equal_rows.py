@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from hullrank.problem import equal_rows
-from hullrank.problem.equal_rows import DistinctCount, EqualRows, row_keys
+from hullrank.problem.equal_rows import DistinctCount, EqualRows, pair_keys
 
 
 def answers(m, seed=0):
@@ -50,7 +50,7 @@ def test_too_many_rows_are_given_up():
 
 def test_different_rows_of_one_key_are_not_merged(monkeypatch):
     X, y, weights = answers(50)
-    monkeypatch.setattr(equal_rows, "row_keys", lambda X, y, qid: np.zeros(len(y), dtype=np.uint64))
+    monkeypatch.setattr(equal_rows, "pair_keys", lambda X, y, qid: np.zeros(len(y), dtype=np.uint64))
     assert EqualRows.of(100, X, y, weights, None).X is None
 
 
@@ -59,7 +59,7 @@ def test_different_rows_are_counted(distinct):
     """Whole numbers, whose bits differ in few places, are the hardest to tell apart."""
     number = np.arange(distinct)
     X = np.column_stack([number % 10, number // 10 % 10, number // 100 % 10, number // 1000]).astype(float)
-    keys = row_keys(np.tile(X, (2, 1)), np.zeros(2 * distinct))
+    keys = pair_keys(np.tile(X, (2, 1)), np.zeros(2 * distinct))
     assert len(np.unique(keys)) == distinct
     counted = DistinctCount.of(keys[: distinct // 2]) + DistinctCount.of(keys[distinct // 2 :])
     assert_allclose(counted.estimate, distinct, rtol=0.05)
@@ -67,5 +67,5 @@ def test_different_rows_are_counted(distinct):
 
 def test_zeros_have_no_sign():
     X = np.array([[0.0, 1.0], [-0.0, 1.0]])
-    assert len(np.unique(row_keys(X, np.zeros(2)))) == 1
-    assert np.array_equal(row_keys(X, np.ones(2)), row_keys(sp.csr_array(X), np.ones(2)))
+    assert len(np.unique(pair_keys(X, np.zeros(2)))) == 1
+    assert np.array_equal(pair_keys(X, np.ones(2)), pair_keys(sp.csr_array(X), np.ones(2)))

@@ -15,7 +15,7 @@ from hullrank.models._pair_spread import look_at_spread, mean_square, range_rank
 from hullrank.problem.block_pairs import FEW_RANKS, BlockPairStatement, PairSurvey, Plan, inside_pairs, pair_block
 from hullrank.problem.block_rows import BlockRows, Sums
 from hullrank.problem.charges import Charge
-from hullrank.problem.equal_rows import DistinctCount, EqualRows, equal_rows, row_keys
+from hullrank.problem.equal_rows import DistinctCount, EqualRows, equal_rows, pair_keys
 from hullrank.problem.pair_statement import PairStatement
 from hullrank.problem.pairs import every_pair
 from hullrank.problem.rows import ArrayRows
@@ -76,7 +76,7 @@ def first_look(block: Checked, wanted: Wanted) -> Sums:
         "n_queries": 0 if pairs is None else len(pairs.n_ranks),
         "queries": [] if qid is None else np.unique(qid).tolist(),
         "ranges": [(*ends, *((float(weights[part].sum()), int(part.sum())) for part in parts))],
-        "many": 0 if few else 1, "distinct": DistinctCount.of(row_keys(X, y, qid)),
+        "many": 0 if few else 1, "distinct": DistinctCount.of(pair_keys(X, y, qid)),
         "by_target": dict(zip(targets.tolist(), np.bincount(codes, weights), strict=True)) if few else {},
         "count_by_target": dict(zip(targets.tolist(), np.bincount(codes).tolist(), strict=True)) if few else {},
     }  # fmt: skip

@@ -6,40 +6,27 @@ collected.
 """
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.data import pieces
+from hullrank.problem.row_keys import Keys, row_keys
 
 Floats = NDArray[np.float64]
-Keys = NDArray[np.uint64]
 
 _SMALLEST = 4096  # keys of an estimate, which is then off by some 1.6%
 
 
-def row_keys(X: Any, y: Floats, qid: Any = None) -> Keys:
-    """A number for every row, its target and its query: equal for equal ones, and hardly ever for others."""
-    odd = np.random.default_rng(0).integers(1 << 62, 1 << 63, X.shape[1] + 2, dtype=np.uint64) | np.uint64(1)
-    if sp.issparse(X):
-        rows = sp.csr_array(X)
-        found = sp.csr_array((_mixed(rows.data), rows.indices, rows.indptr), shape=rows.shape) @ odd[2:]
-    else:
-        found = np.concatenate([_mixed(X[part]) @ odd[2:] for part in pieces(*X.shape)])
-    found = found + _mixed(y) * odd[0]
-    if qid is not None:
-        names, codes = np.unique(qid, return_inverse=True)
-        found += (np.array([hash(name) for name in names.tolist()]).astype(np.uint64) * odd[1])[codes]
-    found = (found ^ (found >> np.uint64(29))) * odd[0]  # so that keys of few different sums are spread out too
-    return np.asarray(found ^ (found >> np.uint64(32)))
-
-
-def _mixed(values: Any) -> Keys:
-    """The bits of numbers, moved such that those of small whole numbers differ in low places too; 0 stays 0."""
-    bits = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0
-    return np.asarray(bits ^ (bits >> np.uint64(31)))
+def pair_keys(X: Any, y: Floats, qid: Any = None) -> Keys:
+    """A key for every row, its target and its query, which may have any name."""
+    if qid is None:
+        return row_keys(X, y)
+    names, codes = np.unique(qid, return_inverse=True)
+    short = [blake2b(repr(name).encode(), digest_size=8).digest() for name in names.tolist()]
+    return row_keys(X, y, np.frombuffer(b"".join(short), dtype=np.uint64)[codes])
 
 
 @dataclass(frozen=True)
@@ -82,7 +69,7 @@ class EqualRows:
     @classmethod
     def of(cls, room: int, X: Any, y: Floats, weights: Floats, qid: Any, counts: Any = None) -> "EqualRows":
         """Rows (with ``counts`` of those that each of them stands for already), merged where they are equal."""
-        _, first, inverse = np.unique(row_keys(X, y, qid), return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(pair_keys(X, y, qid), return_index=True, return_inverse=True)
         counts = np.ones(len(y), dtype=np.int64) if counts is None else counts
         if len(first) > room or not _are_equal(X, y, qid, first[inverse]):
             return cls(room, None, np.empty(0), np.empty(0), None, np.empty(0, dtype=np.int64))

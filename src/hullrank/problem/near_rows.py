@@ -7,12 +7,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
+from hullrank.problem.row_keys import row_keys
 
 Floats = NDArray[np.float64]
-Keys = NDArray[np.uint64]
 ENOUGH = 20_000  # drawn rows that tell whether rows repeat
-PIECE = 2048  # rows whose keys are computed at a time, so that they stay in cache
-FACTOR, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)  # odd and without pattern; a little less than half of 64
 
 
 class Near(NamedTuple):
@@ -43,7 +41,7 @@ def merge_equal(parts: list[Near]) -> list[Near]:
     parts = [part for part in parts if len(part.cost)]
     if not parts:
         return parts
-    keys = np.concatenate([_keys(part) for part in parts])
+    keys = np.concatenate([row_keys(part.X, part.bundle) for part in parts])
     _, first, entry = np.unique(keys, return_index=True, return_inverse=True)
     if len(first) == len(keys):
         return parts
@@ -80,33 +78,6 @@ def rows_repeat(samples: Samples, m: int) -> bool:
     codes = samples.codes[some]
     rows = Near(codes, samples.X[some], samples.weights[some], codes)
     return kinds_among(np.concatenate([near.counts for near in merge_equal([rows])]), m) < m / 2
-
-
-def _keys(part: Near) -> Keys:
-    """A key of every entry, which depends on the bits of its row, column by column, and on its bundle."""
-    columns = _mixed(np.arange(1, part.X.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
-    pieces = [_row_keys(part.X[low : low + PIECE], columns) for low in range(0, len(part.cost), PIECE)]
-    return _mixed(np.concatenate(pieces) + _mixed(part.bundle.astype(np.uint64) + np.uint64(1)))
-
-
-def _row_keys(X: Any, columns: Keys) -> Keys:
-    """Sums of the bits of rows, each times the factor of its column; sums may overflow."""
-    if not sp.issparse(X):
-        return np.asarray(_bits(X) @ columns)
-    ends = np.zeros(len(X.data) + 1, dtype=np.uint64)
-    np.cumsum(_bits(X.data) * columns[X.indices], out=ends[1:])
-    return ends[X.indptr[1:]] - ends[X.indptr[:-1]]
-
-
-def _bits(values: Any) -> Keys:
-    """The bits of numbers, mixed; those of 0 and -0 are 0."""
-    return _mixed((np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64))
-
-
-def _mixed(bits: Keys) -> Keys:
-    """Bits in which each depends on many of the given ones: round numbers differ in their first bits only."""
-    bits = (bits ^ (bits >> SHIFT)) * FACTOR
-    return bits ^ (bits >> SHIFT)
 
 
 def _equal(part: Near, merged: Near, place: NDArray[np.intp]) -> bool:
