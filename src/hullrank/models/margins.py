@@ -17,7 +17,6 @@ from hullrank.problem.charges import LOSSES
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem, fixed_margin_problem
 from hullrank.problem.kernel_space import KernelSpace
-from hullrank.problem.statement import Solution
 
 
 class MarginClassifier(OrdinalClassifierMixin, GroupedIntervalEstimator):
@@ -129,10 +128,8 @@ class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
     coef_ : ndarray of shape (n_features,)
         Only with the linear kernel.
     thresholds_ : ndarray of shape (n_classes - 1,)
-        In the middle between neighbouring ``intervals_``; where all scores are equal, moved so that the median class is
-        predicted.
     intervals_ : ndarray of shape (n_classes, 2)
-        Where every class lies on the score line in the problem's optimum; infinite where nothing lies beyond.
+        Where every class lies on the score line; infinite where nothing lies beyond.
     groups_ : ndarray of shape (n_groups,)
         The groups; this and the next two only if ``fit`` was given groups. Then ``thresholds_`` and ``intervals_`` are
         means over the groups, by the weight of their rows.
@@ -223,35 +220,9 @@ class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
         return fixed_margin_problem(samples.n_classes, C, loss=self.loss, thresholds=self.thresholds)
 
     def _stored_thresholds(self, statement: IntervalStatement) -> NDArray[np.float64]:
-        """Those of the problem, in the middle between the classes: ``thresholds_`` of a collapsed model are others."""
-        ends, grouped = self._cell_ends(statement.grouped), statement.grouped
-        inner = slice(None) if grouped is None else grouped.is_followed[:-1]
-        middles: NDArray[np.float64] = (ends[:-1, 1][inner] + ends[1:, 0][inner]) / 2
-        return middles
-
-    def _store_label_rule(self, statement: IntervalStatement, solution: Solution) -> None:
-        """Where every score is the same, the cuts for predicting lie around it, so that the median is predicted."""
-        scores = solution.scores
-        assert scores is not None  # ``_learn`` sees to it
-        if not self._has_collapsed(scores):
-            return
-        samples, grouped, n_classes = statement.class_samples, statement.grouped, len(self.classes_)
-        weights = np.bincount(samples.codes, samples.weights, n_classes)
-        self.thresholds_ = _around(self.thresholds_, scores, weights)
-        if grouped is not None:
-            cells = np.nan_to_num(grouped.per_group(statement.samples.class_weight, n_classes))
-            own = zip(self.group_thresholds_, cells, strict=True)
-            self.group_thresholds_ = np.array([_around(cuts, scores, each) for cuts, each in own])
+        return self._cell_cuts(statement.grouped)
 
     def _has_collapsed(self, scores: NDArray[np.float64]) -> bool:
         """As all do; the logistic charge has no margin, but the same unit."""
         margin = [1.0, -1.0] if self.loss == "logistic" else [0.0, 0.0]
         return has_collapsed(self.intervals_ + margin, scores)
-
-
-def _around(cuts: NDArray[np.float64], scores: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.float64]:
-    """Cuts moved, as far as they have to, so that all these scores lie in the class of the median sample."""
-    share = np.cumsum(weights)
-    below = np.arange(len(cuts)) < np.searchsorted(share, share[-1] / 2)
-    room = 1e-6 + float(np.ptp(scores))  # in the unit of the charge: for new rows, whose scores differ by digits
-    return np.where(below, np.minimum(cuts, scores.min() - room), np.maximum(cuts, scores.max() + room))

@@ -167,16 +167,41 @@ def right_side(
             per_group[2, h] += sum_y2
 
 
-@njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@njit(
+    error_model="numpy", fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)  # fmt: skip
+def _own_slack_steps(
+    start: int, length: int, row: int, first: int, hinge: bool, sign: float, o: float, back: float, cost: Array,
+    s: Array, ds: Array, point: Array, slack: Array, ratio: Array, bend: Array, rest: Array, rest_xi: Array,
+    move: Array, dxi: Array,
+) -> Any:  # fmt: skip
+    """``row_steps`` of rows with a slack each; sums may be taken in any order, so that they run on vectors."""
+    worst, first_order, second_order, own = 1e-300, 0.0, 0.0, 1.0 if hinge else 0.0
+    for i in range(length):
+        r, q = row + i, first + i
+        a, z, v, xi = point[0, r], point[1, r], slack[0, q], slack[1, q]
+        dg = sign * ds[start + i] - back
+        da = bend[1, q] * ratio[r] * (rest[r] - dg)
+        dx = bend[0, q] * da + own * rest_xi[q]
+        dz = (sign * s[start + i] - o) + dg + xi + dx - z
+        move[0, r], move[1, r], dxi[q] = da, dz, dx
+        first_order += cost[q] * (a * dz + z * da + own * (v * dx - xi * da))
+        second_order += cost[q] * da * (dz - own * dx)
+        worst = fmax(worst, fmax(-da / a, -dz / z))
+        if hinge:
+            worst = fmax(worst, fmax(da / v, -dx / xi))
+    return worst, first_order, second_order
+
+
+@njit(error_model="numpy")
 def row_steps(
     table: Array, groups: Array, shift: Array, cost: Array, s: Array, ds: Array, point: Array, slack: Array,
     ratio: Array, bend: Array, rest: Array, rest_xi: Array, move: Array, dxi: Array, refine: bool,
 ) -> Any:  # fmt: skip
     """da = D (rest - dg), dxi = rest_xi + kappa sum da, dz = g + dg + xi + dxi - z, with dg = sign ds - shift.
 
-    ``refine`` adds the step of a small (ds, shift). Sums may be taken in any order, so that they run on vectors, but D
-    is applied as it is written (``_apply_d``). Returns 1 / (longest step) and the coefficients of t and t^2 in the
-    complementarity along the step.
+    ``refine`` adds the step of a small (ds, shift). Steps of shared slacks lose digits in any other order than the one
+    written here. Returns 1 / (longest step) and the coefficients of t and t^2 in the complementarity along the step.
     """
     worst = 1e-300
     first_order = 0.0
@@ -185,20 +210,13 @@ def row_steps(
         start, length, g, h = place(table[b, 0]), place(table[b, 1]), place(table[b, 2]), table[b, 3]
         row, partner, first, charge = place(table[b, 4]), place(table[b, 5]), place(table[b, 6]), table[b, 7]
         if h < 0 and length >= SEVERAL and not refine:
-            sign, o, back, own = groups[0, g], groups[1, g], shift[g], 1.0 if charge == HINGE else 0.0
-            for i in range(length):
-                r, q = row + i, first + i
-                a, z, v, xi = point[0, r], point[1, r], slack[0, q], slack[1, q]
-                dg = sign * ds[start + i] - back
-                da = bend[1, q] * ratio[r] * (rest[r] - dg)
-                dx = bend[0, q] * da + own * rest_xi[q]
-                dz = (sign * s[start + i] - o) + dg + xi + dx - z
-                move[0, r], move[1, r], dxi[q] = da, dz, dx
-                first_order += cost[q] * (a * dz + z * da + own * (v * dx - xi * da))
-                second_order += cost[q] * da * (dz - own * dx)
-                worst = fmax(worst, fmax(-da / a, -dz / z))
-                if charge == HINGE:
-                    worst = fmax(worst, fmax(da / v, -dx / xi))
+            longest, dot, square = _own_slack_steps(
+                start, length, row, first, charge == HINGE, groups[0, g], groups[1, g], shift[g], cost, s, ds, point,
+                slack, ratio, bend, rest, rest_xi, move, dxi,
+            )  # fmt: skip
+            worst = max(worst, longest)
+            first_order += dot
+            second_order += square
             continue
         for i in range(length):
             r, q, k, u = row + i, first + i, start + i, partner + i
