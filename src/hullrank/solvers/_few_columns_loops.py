@@ -161,18 +161,19 @@ def predict_and_correct(
         scale,
     ):  # fmt: skip
         return -1.0
-    worst = 1.0
-    for corrected in range(2):
-        direction(columns, M, scale, N, rw, rtheta, per_sample, per_group, x, ds, shift)
-        worst, first_order, second_order = row_steps(
-            table, groups, shift, cost, s, ds, point, slack, ratio, bend, rest, rest_xi, move, dxi, False
-        )
-        if not corrected:
-            step = min(1.0, 1 / worst)
-            left = complementarity + step * first_order + step * step * second_order
-            share = min(1.0, max(0.0, left) / complementarity) if complementarity > 0 else 0.0
-            right_side(
-                table, groups, cost, s, point, slack, ratio, bend, mu * share**4, 1.0, move, dxi, rest, rest_xi,
-                per_sample, per_group,
-            )  # fmt: skip
+    direction(columns, M, scale, N, rw, rtheta, per_sample, per_group, x, ds, shift)
+    worst, first_order, second_order = row_steps(
+        table, groups, shift, cost, s, ds, point, slack, ratio, bend, rest, rest_xi, move, dxi, False
+    )
+    step = min(1.0, 1 / worst)
+    left = complementarity + step * first_order + step * step * second_order
+    share = min(1.0, max(0.0, left) / complementarity) if complementarity > 0 else 0.0
+    right_side(
+        table, groups, cost, s, point, slack, ratio, bend, mu * share**4, 1.0, move, dxi, rest, rest_xi, per_sample,
+        per_group,
+    )  # fmt: skip
+    direction(columns, M, scale, N, rw, rtheta, per_sample, per_group, x, ds, shift)
+    worst, _, _ = row_steps(
+        table, groups, shift, cost, s, ds, point, slack, ratio, bend, rest, rest_xi, move, dxi, False
+    )
     return worst
