@@ -1,6 +1,7 @@
 """What rankers over pairs of samples share."""
 
 import warnings
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -120,8 +121,13 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
             self._warn_if_weak(statement)
 
     def _warm_start_for(self, statement: PairStatement) -> Point | None:
-        """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then."""
-        start: Point | None = getattr(self, "_warm", None) if self.warm_start and statement.space is None else None
+        """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then.
+
+        For the same price they may be the solution already, from which a step would only lead away.
+        """
+        start: Any = getattr(self, "_warm", None) if self.warm_start and statement.space is None else None
+        if getattr(start, "C", None) == statement.C:
+            start = replace(start, curvature=None)
         return start if start is not None and len(start.coef) == statement.X.shape[1] else None
 
     def _warn_if_weak(self, statement: PairStatement) -> None:

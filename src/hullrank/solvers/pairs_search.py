@@ -164,7 +164,7 @@ class PairSearch:
         The second derivatives at w give Newton's step from there without a sum over pairs, and serve once more: for the
         hinge at once, by its slope there, whose sums over pairs take half as long as those over a window.
         """
-        if start.curvature is None or start.C in (None, problem.C):
+        if start.curvature is None or start.C is None:
             return cls(problem, w, start.width)
         factor = regular_cholesky(np.eye(len(w)) + problem.C * start.curvature)
         w = w + (problem.C / start.C - 1) * lapack.dpotrs(factor, w)[0]
