@@ -95,7 +95,7 @@ def test_too_many_pairs_and_none_have_no_bounds(monkeypatch):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 3])
 def test_bounds_leave_the_choice_as_it_is(loss, seed):
     X, y = graded(seed, noise=0.3 if seed % 2 else 0.01)
     weights = None if seed < 2 else np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
