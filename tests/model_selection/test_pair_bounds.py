@@ -36,6 +36,7 @@ def both(X, y, loss, **given):
     return cold, ours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("C", [30.0, 3000.0])
 def test_every_ball_holds_the_solution(loss, C):
@@ -83,6 +84,7 @@ def test_no_function_of_a_ball_ranks_more_pairs_right(weighted):
         assert found <= bounds.accuracy(scores, reach) + 1e-12
 
 
+@pytest.mark.slow
 def test_too_many_pairs_and_none_have_no_bounds(monkeypatch):
     X, y = graded(0)
     assert not len(PairBounds(np.ones(10)).hi)
@@ -94,6 +96,7 @@ def test_too_many_pairs_and_none_have_no_bounds(monkeypatch):
     assert ours.n_folds_run_.sum() < unbounded.n_folds_run_.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", [0, 3])
 def test_bounds_leave_the_choice_as_it_is(loss, seed):

@@ -152,6 +152,7 @@ def test_metadata_is_handed_on():
     assert queries.certificate_.relative_gap <= 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inner", [FixedMarginClassifier(), SwappedPairsRanker()])
 @pytest.mark.parametrize("declare", ["Categorical", "Series", "Enum"])
 @pytest.mark.filterwarnings("error::hullrank.exceptions.UndeclaredOrderWarning")
