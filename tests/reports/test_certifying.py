@@ -156,6 +156,15 @@ def test_a_hard_margin():
         assert certify(model.fit(X, y), X, y).holds
 
 
+@pytest.mark.parametrize("share", [1 - 1e-5, 0.9, 0.4])
+def test_a_hard_margin_that_is_missed_is_refused(share):
+    X = np.random.default_rng(3).normal(size=(80, 3))
+    y = np.digitize(X @ [1, -1, 0.5], [-0.5, 0.7])
+    model = FixedMarginClassifier(C=np.inf).fit(X, y)
+    model.coef_ = share * model.coef_
+    assert not certify(model, X, y).holds
+
+
 def test_a_collapsed_ranking():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)

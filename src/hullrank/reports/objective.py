@@ -19,7 +19,6 @@ from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
 _MOST_ROWS = 30_000  # rows up to which pairs are gone through one by one; beyond, they are counted by sorting
-_FEASIBLE = 1e-6  # share of a hard margin that a row may miss; the weights count as stretched to reach it
 
 
 @singledispatch
@@ -48,9 +47,9 @@ def _(statement: IntervalStatement, point: Point, predicted: Floats) -> float:
             missed = max(missed, float(miss.max(initial=0.0)))
         else:
             total += problem.cost * float(samples.weights[own] @ problem.charge.value(miss))
-    if missed >= _FEASIBLE:
+    if missed >= 0.5:
         return float("inf")
-    stretch = 1 / (1 - 2 * missed)  # factor by which weights and thresholds grow to reach the hard margin
+    stretch = 1 / (1 - 2 * missed)  # a hard margin that is missed has its price: weights and thresholds that reach it
     return total * (stretch if problem.l1 else stretch**2)
 
 
