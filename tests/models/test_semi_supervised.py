@@ -13,8 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hullrank import ConvexHullRanker, ExactRanker, FixedMarginClassifier, PRank, SemiSupervised, SwappedPairsRanker
 from hullrank.exceptions import HullrankError, LabelError
-from hullrank.models import semi_supervised
-from hullrank.models.semi_supervised import _folds
+from hullrank.models import _strength, semi_supervised
+from hullrank.models._strength import _folds
 from hullrank.problem.laplacian import laplacian, neighbour_graph
 from hullrank.reports.certifying import certify
 
@@ -134,9 +134,9 @@ def test_the_strength_is_the_best_of_the_folds_or_0_where_that_is_not_clearly_be
         model = SemiSupervised(inner).fit(X[:60], y, unlabeled=X[60:])
         table = model.cv_results_
         assert model.strength_ in (0.0, table["strength"][np.argmax(table["mean_test_score"])])
-    monkeypatch.setattr(semi_supervised, "_DEMANDED", np.inf)
+    monkeypatch.setattr(_strength, "_DEMANDED", np.inf)
     assert SemiSupervised(inner).fit(X[:60], y, unlabeled=X[60:]).strength_ == 0.0
-    monkeypatch.setattr(semi_supervised, "_DEMANDED", -np.inf)
+    monkeypatch.setattr(_strength, "_DEMANDED", -np.inf)
     model = SemiSupervised(inner).fit(X[:60], y, unlabeled=X[60:])
     assert model.strength_ == table["strength"][np.argmax(table["mean_test_score"])]
 
@@ -238,5 +238,5 @@ def test_no_unlabelled_rows_are_none_at_all():
 @pytest.mark.filterwarnings("ignore::hullrank.exceptions.CollapsedRankingWarning")
 def test_estimator_follows_scikit_learn(estimator, check, monkeypatch):
     """Two strengths are a choice; more would only repeat it."""
-    monkeypatch.setattr(semi_supervised, "STRENGTHS", (0.0, 1.0))
+    monkeypatch.setattr(_strength, "STRENGTHS", (0.0, 1.0))
     check(estimator)

@@ -1,7 +1,7 @@
 """Any estimator with a kernel, learning from unlabelled rows as well."""
 
 import warnings
-from inspect import signature
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -10,24 +10,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from hullrank._sklearn import Interval, StrOptions, num_samples, safe_indexing
-from hullrank.data import check_queries, check_rows, check_target, check_weights, declared_categories, distinct_rows
-from hullrank.data.labels import unique_inverse
-from hullrank.exceptions import (
-    CollapsedRankingWarning,
-    HullrankError,
-    LabelError,
-    ScaleWarning,
-    UndefinedMetricWarning,
-)
-from hullrank.metrics import scoring_order, wmw_score
+from hullrank._sklearn import Interval, StrOptions, num_samples
+from hullrank.data import check_rows, check_target, check_weights, distinct_rows
+from hullrank.exceptions import HullrankError, LabelError, ScaleWarning
 from hullrank.models._constraints import LARGEST
 from hullrank.models._scales import warn_of_scales
+from hullrank.models._strength import choose_strength
 from hullrank.models.base import fitting, hand_over_start, keep_start
 from hullrank.problem.gram import Gram
 from hullrank.problem.kernel_factor import basis_size
@@ -45,10 +37,7 @@ from hullrank.problem.laplacian import (
 
 Floats = NDArray[np.float64]
 
-STRENGTHS = (0.0, 0.1, 1.0, 10.0, 100.0, 1000.0)  # what strength="auto" tries
 MOST_PIVOTS = 2000  # rows that span the functions of a kernel; more rows enter through their values only
-_FOLDS, _REPEATS = 4, 3
-_DEMANDED = 0.5  # standard errors by which a strength must be better than 0; a whole one hid gains (docs/unlabelled.md)
 
 
 def _inner_has(name: str) -> Any:
@@ -170,7 +159,8 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         product = self._inner_product(every, counts)
         given = _given(sample_weight=sample_weight, qid=qid, groups=groups)
         if self.strength == "auto":
-            self.strength_ = self._chosen(product, rows, y, values, weights, given)
+            learned = self._learned_by(product, rows)
+            self.strength_, self.cv_results_ = choose_strength(self._unfitted, learned, y, values, weights, given)
         else:
             self.strength_ = float(self.strength)
         self._set_map(product, rows, self.strength_)
@@ -242,67 +232,14 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         values = self._mapped(rows)
         return (values + values.T) / 2 if self._pairwise and values.shape[0] == values.shape[1] else values
 
-    def _chosen(
-        self,
-        product: InnerProduct,
-        rows: Floats,
-        y: Any,
-        values: NDArray[Any],
-        weights: Floats,
-        given: dict[str, Any],
-    ) -> float:
-        """The strength by folds of the labelled rows; 0 within half a standard error of the best.
+    def _learned_by(self, product: InnerProduct, rows: Floats) -> Callable[[float], tuple[Floats, bool]]:
+        """From a strength to what the estimator learns from, and whether that is a kernel between the rows."""
 
-        The figure is the mean of pair accuracy, which says more about few rows than accuracy does, and the estimator's
-        own score; within queries, which folds keep whole, it is the estimator's own pair accuracy. Folds are dealt
-        several times, which lowers the noise of the mean but not the standard error that is demanded, since all share
-        the same rows.
-        """
-        counted = np.flatnonzero(weights)
-        queries = check_queries(given.get("qid"), len(rows))[counted]
-        codes = unique_inverse(values)[1][counted]
-        folds = [(counted[train], counted[test]) for train, test in _folds(codes, queries)]
-        target = values if declared_categories(y) is None else y
-        scores = np.empty((len(STRENGTHS), len(folds)))
-        for k, strength in enumerate(STRENGTHS):
+        def learned(strength: float) -> tuple[Floats, bool]:
             self._set_map(product, rows, strength)
-            mapped = self._learned(rows)
-            for f, (train, test) in enumerate(folds):
-                scores[k, f] = self._rated(mapped, target, train, test, given)
-        scores = scores[:, np.isfinite(scores).all(axis=0)]  # a fold without two classes has no pair accuracy
-        if not scores.size:
-            raise HullrankError("labels are too few to choose strength by cross-validation; set it to a number")
-        means = scores.mean(axis=1)
-        table = {"strength": np.array(STRENGTHS), "mean_test_score": means, "std_test_score": scores.std(axis=1)}
-        self.cv_results_ = table
-        best = int(means.argmax())
-        difference = scores[best] - scores[0]
-        error = float(difference.std(ddof=1)) / (len(folds) / _REPEATS) ** 0.5 if len(difference) > 1 else np.inf
-        return STRENGTHS[best] if difference.mean() > _DEMANDED * error else 0.0
+            return self._learned(rows), self._pairwise
 
-    def _rated(self, mapped: Floats, y: Any, train: Any, test: Any, given: dict[str, Any]) -> float:
-        learned, left_out = (
-            (mapped[np.ix_(train, train)], mapped[np.ix_(test, train)])
-            if self._pairwise
-            else (mapped[train], mapped[test])
-        )
-        target, known = safe_indexing(y, train), safe_indexing(y, test)  # both declare the order that y declares
-        part = {name: np.asarray(values)[train] for name, values in given.items()}
-        apart = {name: np.asarray(values)[test] for name, values in given.items()}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CollapsedRankingWarning)
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            warnings.simplefilter("ignore", ScaleWarning)
-            model = self._unfitted().fit(learned, target, **part)
-            takes = signature(model.score).parameters
-            own = model.score(left_out, known, **{name: apart[name] for name in apart if name in takes})
-            if "qid" in given:
-                return float(own)
-            pairs = wmw_score(
-                known, model.score_samples(left_out), order=scoring_order(model, known), ties="half",
-                sample_weight=apart.get("sample_weight"),
-            )  # fmt: skip
-            return float((pairs + own) / 2)
+        return learned
 
     def _dense(self, X: Any, *, reset: bool = False) -> Floats:
         """Checked rows as an array: coordinates of rows and graph are dense anyway."""
@@ -414,24 +351,6 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
 def _given(**metadata: Any) -> dict[str, Any]:
     """What was passed at all, to hand on."""
     return {name: values for name, values in metadata.items() if values is not None}
-
-
-def _folds(codes: NDArray[np.intp], queries: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Folds of the labelled rows, dealt several times: whole queries, or by class where every class has two rows."""
-    several, number = np.unique(queries, return_inverse=True)
-    sizes = np.bincount(codes)
-    rarest = int(sizes[sizes > 0].min())
-    found: list[Any] = []
-    for seed in range(_REPEATS):
-        dealt: dict[str, Any] = {"shuffle": True, "random_state": seed}
-        if len(several) > 1:
-            parts = KFold(min(_FOLDS, len(several)), **dealt).split(several)
-            found += [tuple(np.flatnonzero(np.isin(number, part)) for part in parted) for parted in parts]
-        elif rarest >= 2:
-            found += StratifiedKFold(min(_FOLDS, rarest), **dealt).split(codes, codes)
-        else:
-            found += KFold(min(_FOLDS, len(codes)), **dealt).split(codes)
-    return found
 
 
 def _checked_labels(rows: Floats, y: Any) -> NDArray[Any]:
