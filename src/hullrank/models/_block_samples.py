@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 MEMORY = 2 << 30  # bytes that a fit may hold for rows, where a source does not say
 LEAST_ROOM = 2000  # rows that every fit may hold
 MOST_SAMPLED = 100_000  # most rows of the sample
+_BESIDE = 30  # numbers that a solve needs for a row that is held, beside its features
+_CELL = 8  # bytes of a number
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,12 @@ def first_pass(rows: BlockRows, n_blocks: int, memory: int, discrete: bool) -> F
     categories = _joined_order(sums["categories"], set(sums["counts"])) if sums["categories"] else None
     whole = _joined(sums["whole"]) if len(sums["whole"]) == n_blocks - sums["empty"] else None
     return FirstPass(sums["counts"], sums["weights"], mean, spread, _joined(sums["sample"]), categories, whole)
+
+
+def rows_held(memory: int, found: FirstPass) -> int:
+    """How many rows a solve may hold beside the sample: gathering them takes them twice, and solving other numbers."""
+    n = max(found.n_features, 1)
+    return max(memory - 2 * _bytes(found.sample[0]), 0) // (_CELL * (n + max(n, _BESIDE)))
 
 
 def summarise(raw: tuple[Any, Any, Any, Any], n_sampled: int, memory: int, discrete: bool) -> Sums:

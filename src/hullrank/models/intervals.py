@@ -18,7 +18,7 @@ from hullrank.data import (
     encode_labels,
 )
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
-from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass
+from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass, rows_held
 from hullrank.models._constraints import CLASS_CONSTRAINTS
 from hullrank.models._kernel import KernelMixin
 from hullrank.models._scales import warn_of_scales
@@ -76,7 +76,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             X, values, weights = found.whole
             statement: Any = self._statement_of(X, found.as_target(values), values, weights)
         else:
-            statement = self._state_blocks(blocks, found, memory // (8 * max(found.n_features, 1)), discrete)
+            statement = self._state_blocks(blocks, found, rows_held(memory, found), discrete)
         self._learn(statement, began)
         self.certificate_ = replace(self.certificate_, passes=blocks.passes)
         return self
@@ -108,7 +108,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             found.spread,
             labels.classes,
             graph,
-            room=max(room // 2, LEAST_ROOM, 20 * (found.n_features + len(problem.linear))),
+            room=max(room, LEAST_ROOM, 20 * (found.n_features + len(problem.linear))),
             repeats=rows_repeat(samples, int(counts.sum())),
         )
 
