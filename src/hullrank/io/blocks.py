@@ -31,7 +31,8 @@ class Blocks:
         ``read(i)`` gives ``(X, y, weights or None, queries or None)`` of block i, the same rows whenever it is asked.
     n_blocks : int
     memory : int, default=None
-        Bytes that a fit may hold for rows. Rows that fit are kept after the first pass. If None, 2 GiB.
+        Bytes that a fit may take beside the block that it reads. Rows that fit are kept after the first pass. If None,
+        2 GiB.
     feature_names : sequence of str, default=None
         The names of the columns of X.
 
@@ -100,7 +101,7 @@ class Blocks:
             Rows of a block; if None, so many that a block takes 32 MiB. Where there are queries, a block goes on to
             the end of its last one.
         memory : int, default=None
-            Bytes that a fit may hold for rows; if None, 2 GiB.
+            Bytes that a fit may take beside the block that it reads; if None, 2 GiB.
         """
         if len(getattr(X, "shape", ())) != 2:
             raise ValueError("X is no array with rows and columns; make it one, or give batches (Blocks.from_batches)")
@@ -132,7 +133,7 @@ class Blocks:
             gives a new iterator. A generator can be read only once and is refused. Batches without a length are
             counted first, in a pass of its own.
         memory : int, default=None
-            Bytes that a fit may hold for rows; if None, 2 GiB.
+            Bytes that a fit may take beside the block that it reads; if None, 2 GiB.
         """
         if not callable(batches) and not isinstance(batches, Iterable):
             raise TypeError(
@@ -181,7 +182,7 @@ class Blocks:
             Turns the other columns into numbers; it is fitted in a pass of its own if it is not fitted yet. If None,
             the other columns must be numbers without a missing one.
         memory : int, default=None
-            Bytes that a fit may hold for rows; if None, 2 GiB.
+            Bytes that a fit may take beside the block that it reads; if None, 2 GiB.
         """
         parts = ParquetParts(files, memory, qid)
         left_out = [drop] if isinstance(drop, str) else drop

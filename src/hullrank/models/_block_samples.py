@@ -24,6 +24,8 @@ LEAST_ROOM = 2000  # rows that every fit may hold
 MOST_SAMPLED = 100_000  # most rows of the sample
 _BESIDE = 30  # numbers that a solve needs for a row that is held, beside its features
 _CELL = 8  # bytes of a number
+_IN_SAMPLE = 4  # a sample takes at most the memory divided by this
+_LEAST_SAMPLE = 2  # and at least its usual number of rows divided by this
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,19 @@ class FirstPass:
         return values if self.categories is None else _Ordered(values.dtype, self.categories)
 
 
+class Share(NamedTuple):
+    """What the first pass may keep of a block: so many rows, or bytes, of a sample, and a block of so many bytes."""
+
+    rows: int
+    sample: int
+    whole: int
+
+    def sampled(self, X: Any) -> int:
+        """Rows of the sample."""
+        size = max(_bytes(X) // max(X.shape[0], 1), 1)
+        return max(min(self.rows, self.sample // size), self.rows // _LEAST_SAMPLE)
+
+
 class _Ordered(NamedTuple):
     """What ``declared_categories`` asks of a categorical target."""
 
@@ -61,11 +76,12 @@ class _Ordered(NamedTuple):
     ordered: bool = True
 
 
-def first_pass(rows: BlockRows, n_blocks: int, memory: int, discrete: bool) -> FirstPass:
-    """One pass over the raw blocks of a source."""
+def first_pass(rows: BlockRows, n_blocks: int, memory: int, gathers: bool, discrete: bool) -> FirstPass:
+    """One pass over the raw blocks of a source; ``gathers`` tells whether all rows are kept where memory holds them."""
     if n_blocks == 0:
         raise HullrankError("the source has no blocks; give it at least one with rows of two classes")
-    sums = rows.sum(summarise, -(-MOST_SAMPLED // n_blocks), memory // n_blocks, discrete)
+    share = Share(-(-MOST_SAMPLED // n_blocks), memory // n_blocks // _IN_SAMPLE, memory // n_blocks if gathers else 0)
+    sums = rows.sum(summarise, share, discrete)
     widths = {block[0].shape[1] for block in sums["sample"]}
     if len(widths) != 1:
         raise HullrankError(
@@ -84,12 +100,16 @@ def first_pass(rows: BlockRows, n_blocks: int, memory: int, discrete: bool) -> F
 
 
 def rows_held(memory: int, found: FirstPass) -> int:
-    """How many rows a solve may hold beside the sample: gathering them takes them twice, and solving other numbers."""
+    """How many rows a solve may hold beside the sample and its scaled copy: half of the memory, or more.
+
+    To gather rows takes each of them twice, and to solve takes other numbers beside them.
+    """
     n = max(found.n_features, 1)
-    return max(memory - 2 * _bytes(found.sample[0]), 0) // (_CELL * (n + max(n, _BESIDE)))
+    left = max(memory - 2 * _bytes(found.sample[0]), memory // 2)
+    return left // (_CELL * (n + max(n, _BESIDE)))
 
 
-def summarise(raw: tuple[Any, Any, Any, Any], n_sampled: int, memory: int, discrete: bool) -> Sums:
+def summarise(raw: tuple[Any, Any, Any, Any], share: Share, discrete: bool) -> Sums:
     """The sums of one block (a task: see ``block_rows``); small blocks are kept as a whole."""
     X, values, weights = checked(raw, discrete)
     sums: Sums = {"counts": {}, "weights": {}, "moments": [], "sample": [], "categories": [], "whole": [], "empty": 0}
@@ -106,9 +126,9 @@ def summarise(raw: tuple[Any, Any, Any, Any], n_sampled: int, memory: int, discr
     sums["counts"] = dict(zip(items, np.diff(samples.starts).tolist(), strict=True))
     sums["weights"] = dict(zip(items, np.bincount(codes, weights, len(labels)).tolist(), strict=True))
     sums["moments"] = [_moments(X, weights)]
-    part = draw(samples, n_sampled, np.random.default_rng(len(codes)), fewest=2)
+    part = draw(samples, share.sampled(X), np.random.default_rng(len(codes)), fewest=2)
     sums["sample"] = [(_owned(part.X), labels[part.codes], part.weights)]
-    if _bytes(X) <= memory:
+    if _bytes(X) <= share.whole:
         sums["whole"] = [(_owned(X), values, weights)]
     return sums
 

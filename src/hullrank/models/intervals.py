@@ -65,8 +65,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             )
         discrete = self._discrete and self.classes is None
         memory = int(getattr(source, "memory", None) or MEMORY)
-        held = memory if getattr(source, "gathers", True) else 0
-        found = first_pass(blocks, len(source), held, discrete)
+        found = first_pass(blocks, len(source), memory, getattr(source, "gathers", True), discrete)
         names = getattr(source, "feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = names
