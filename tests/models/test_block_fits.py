@@ -78,6 +78,7 @@ MODELS = {
 def little_room(monkeypatch):
     """Samples and rooms so small that a few thousand rows do not fit."""
     monkeypatch.setattr(_block_samples, "MOST_SAMPLED", 1000)
+    monkeypatch.setattr(_block_samples, "_LEAST_SAMPLE", 1)
     monkeypatch.setattr("hullrank.models.intervals.LEAST_ROOM", 600)
 
 
