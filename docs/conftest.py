@@ -1,6 +1,8 @@
-"""Pages about other libraries are tested where those are installed, and left out where they are not."""
+"""Pages write files into an empty folder; those about other libraries are tested where these are installed."""
 
 from importlib.util import find_spec
+
+import pytest
 
 _NEEDS = {
     "mord": "mord",
@@ -11,3 +13,8 @@ _NEEDS = {
 }
 collect_ignore = [f"coming_from/{page}.md" for page, module in _NEEDS.items() if find_spec(module) is None]
 collect_ignore += ["_build", "auto_examples"]
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)

@@ -16,7 +16,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from cases import slow_after
-from hullrank import ConvexHullRanker, FixedMarginClassifier, NuMarginClassifier, SumOfMarginsClassifier
+from hullrank import (
+    ConvexHullRanker,
+    FixedMarginClassifier,
+    NuMarginClassifier,
+    SumOfMarginsClassifier,
+    SwappedPairsRanker,
+)
+from hullrank.exceptions import LabelError
 from hullrank.io import TableEncoder
 from hullrank.metrics import get_scorer
 
@@ -113,6 +120,26 @@ def test_words_are_answered_with_the_encoder_that_takes_them(frame):
     with pytest.raises(ValueError, match=r"'(north|south)'; words need an encoder.*TableEncoder"):
         FixedMarginClassifier().fit(table, y)
     assert make_pipeline(TableEncoder(), FixedMarginClassifier()).fit(table, y).score(table, y) > 0.5
+
+
+@pytest.mark.parametrize("model", [FixedMarginClassifier(), SwappedPairsRanker()])
+def test_cells_that_are_no_numbers_are_answered_by_the_encoder(model):
+    numbers = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0) ** 2})
+    y = np.arange(20) % 3
+    with pytest.raises(ValueError, match=r"^Input X contains NaN; missing .*\(hullrank.io.TableEncoder"):
+        model.fit(numbers.replace(4.0, np.nan), y)
+    dates = numbers.assign(when=pd.date_range("2020", periods=20))
+    for frame in (dates, dates.assign(word="red")):
+        with pytest.raises(TypeError, match=r"^X contains dates; .* make_pipeline\(hullrank.io.TableEncoder"):
+            model.fit(frame, y)
+
+
+def test_words_that_scikit_learn_numbers_out_of_order_are_an_error_that_says_so():
+    X, codes = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    words = np.array(["low", "middle", "high"])[codes]
+    model = FixedMarginClassifier(classes=["low", "middle", "high"])
+    with pytest.raises(LabelError, match="cross_val_predict numbers words alphabetically"):
+        cross_val_predict(model, X, words, method="decision_function")
 
 
 @every_estimator

@@ -77,7 +77,7 @@ def test_links_are_absolute_and_lead_to_files_that_exist(page):
     raw = HOME.replace("github.com", "raw.githubusercontent.com")
     for link in links:
         assert link.startswith("https://")
-        path = re.match(rf"(?:{HOME}/(?:blob|tree)|{raw})/main/(.*)", link)
+        path = re.match(rf"(?:{HOME}/(?:blob|tree)|{raw})/main/([^#]*)", link)
         assert path is None or (HERE / path[1]).exists(), link
 
 

@@ -75,11 +75,12 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = Tr
         form = {"dtype": np.float64, "order": "C"} if copied else kept
         try:
             X = validate_data(estimator, X, reset=reset, accept_sparse=("csr", "csc") if sparse else False, **form)
-        except ValueError as error:
-            if "could not convert string to float" not in str(error):
+        except (ValueError, TypeError) as error:
+            if (odd := _odd_cells(str(error))) is None:
                 raise
-            raise ValueError(
-                f"{error}; words need an encoder before the model: "
+            kind = ValueError if isinstance(error, ValueError) else TypeError
+            raise kind(
+                f"{odd} before the model: "
                 f"make_pipeline(hullrank.io.TableEncoder(), {type(estimator).__name__}()) takes tables as they are"
             ) from error
     if sp.issparse(X):
@@ -88,6 +89,17 @@ def check_rows(estimator: Any, X: Any, *, reset: bool = False, sparse: bool = Tr
         X = in_place(X)
     _check_sizes(X, SMALLEST if reset else 0.0, getattr(estimator, "feature_names_in_", None))
     return X
+
+
+def _odd_cells(error: str) -> str | None:
+    """Which cells of X are no numbers, and what they need; None where the error is about something else."""
+    if "could not convert string to float" in error:
+        return f"{error}; words need an encoder"
+    if "contains NaN" in error:
+        return f"{error.splitlines()[0].rstrip('.')}; missing cells need to be filled in"
+    if any(name in error for name in ("DateTime64", "Timestamp", "datetime")):
+        return "X contains dates; they need an encoder"
+    return None
 
 
 def _is_plain(estimator: Any, X: Any, reset: bool, copied: bool) -> bool:

@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 
 from hullrank.exceptions import LabelError, UndeclaredOrderWarning
 
+_NUMBERED = (
+    "scikit-learn's cross_val_predict numbers words alphabetically for this method, so give y as numbers in the right "
+    "order (0 for the lowest) and leave out classes"
+)
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -72,9 +77,10 @@ def _encode_declared(values: NDArray[Any], declared: Sequence[Hashable]) -> Labe
     items = distinct.tolist()
     unknown = [label for label in items if label not in place]
     if unknown:
+        numbered = items == list(range(len(declared))) and isinstance(declared[0], str)
         raise LabelError(
             f"y has labels that are not in the declared order: {_few(unknown)}; "
-            "add them to the order or drop the samples"
+            + (_NUMBERED if numbered else "add them to the order or drop the samples")
         )
     seen = set(items)
     missing = [label for label in declared if label not in seen]
