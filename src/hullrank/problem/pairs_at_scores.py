@@ -14,7 +14,7 @@ from hullrank.problem.logistic_pairs import LogisticPairs
 from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
 
 FEW_RANKS = 8  # of which ``_pair_loops.grade_tables`` has running sums
-Arranged = tuple[Ints, NDArray[np.int32], Floats, Floats]  # rows' numbers, and in that order ranks, scores, weights
+Arranged = tuple[Ints, Floats, Floats]  # rows' numbers, and in that order their scores and weights
 FEW_ROWS = 1000  # up to here NumPy sorts scores faster than a compiled loop
 ROWS_FOR_THREADS = 20_000  # beyond, each of the two directions takes some milliseconds, more than starting a thread
 MANY_ROWS = 100_000  # beyond, sums by sample are dropped where other ones are asked for: they are most of the memory
@@ -25,7 +25,7 @@ class AtScores:
 
     def __init__(self, pairs: AllPairs, scores: Floats):
         self.pairs, self.given = pairs, scores
-        self.order, self.rank, self.scores, self.weights = self._arranged(scores)
+        self.order, self.scores, self.weights = self._arranged(scores)
         self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
         self.sums: dict[float, tuple[_Moments, Floats]] = {}  # by margin, see ``_squared``
         self.weight: dict[float, float] = {}  # by margin, that of all violated pairs
@@ -44,8 +44,14 @@ class AtScores:
         """About the largest number in a sum over scores."""
         return 1 + float(np.abs(self.centred).max())
 
-    def _arranged(self, scores: Floats) -> "Arranged":
-        return by_score(scores, self.pairs)
+    def _arranged(self, scores: Floats) -> Arranged:
+        order, found = by_score(scores, self.pairs.query, self.pairs.starts)
+        return order, found, self.pairs.weights[order]
+
+    @cached_property
+    def rank(self) -> NDArray[np.int32]:
+        """The ranks of the sorted rows."""
+        return self.pairs.small_rank[self.order]
 
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
         """Sum of omega max(0, margin - d), and its subgradient in the scores."""
@@ -214,9 +220,9 @@ class GradedAtScores(AtScores):
 class FewAtScores(AtScores):
     """All pairs of mostly small queries at given scores: visited one by one, in arrays sorted by query and rank."""
 
-    def _arranged(self, scores: Floats) -> "Arranged":
-        order, (rank, weights) = self.pairs.by_rank[0], self.pairs.ranked
-        return order, rank, scores[order], weights
+    def _arranged(self, scores: Floats) -> Arranged:
+        order = self.pairs.by_rank[0]
+        return order, scores[order], self.pairs.ranked_weights
 
     @cached_property
     def _lower(self) -> tuple[Ints, Ints]:
@@ -279,21 +285,19 @@ def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tup
     return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
 
 
-def by_score(scores: Floats, pairs: AllPairs) -> Arranged:
-    """The rows by query, then by ascending score: their numbers, and in that order ranks, scores and weights."""
+def by_score(scores: Floats, query: Ints, starts: Ints) -> tuple[Ints, Floats]:
+    """The rows by query, then by ascending score: their numbers, and their scores in that order.
+
+    ``starts`` are the first positions of the queries, and the number of rows.
+    """
     low, high = float(scores.min()), float(scores.max())
     m, steps = len(scores), 2.0**33 - 1
-    order, found = np.empty(m, dtype=np.int64), np.empty(m)
-    is_sorted = False
     if m > FEW_ROWS and 1e-290 < high - low < np.inf:
         from hullrank.problem._pair_loops import sort_scores
 
-        words = ((scores - low) * (steps / (high - low))).astype(np.int64)
-        words <<= 31
-        words += np.arange(m)
-        room = np.empty_like(words), np.empty(2048, dtype=np.int64)
-        is_sorted = sort_scores(words, *room, pairs.query, pairs.starts[:-1].copy(), scores, order, found)
-    if not is_sorted:
-        order = np.lexsort((scores, pairs.query))
-        found = scores[order]
-    return order, pairs.small_rank[order], found, pairs.weights[order]
+        order, found = np.empty(m, dtype=np.int64), np.empty(m)
+        words, counts = np.empty((2, m), dtype=np.int64), np.zeros((3, 2048), dtype=np.int64)
+        if sort_scores(scores, low, steps / (high - low), query, starts[:-1].copy(), words, counts, order, found):
+            return order, found
+    order = np.lexsort((scores, query))
+    return order, scores[order]
