@@ -14,12 +14,41 @@ Ranks = NDArray[np.int32]
 
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
-def sort_ranks(rank: Ints, place: Ints, rows: Ints) -> None:
-    """``rows``: the rows by rank, those of one rank in their order; ``place`` is the first position of every rank."""
-    for i in range(rank.shape[0]):
-        r = rank[i]
-        rows[place[r]] = i
-        place[r] += 1
+def bundle_ranks(
+    rank: Ints, starts: Ints, n_ranks: Ints, size: int, place: Ints, rows: Ints, ranked: Ranks, bundle: Ranks,
+    firsts: Ints,
+) -> int:  # fmt: skip
+    """``rows``: the rows by query and rank, those of one rank in their order; ``ranked`` and ``bundle``: their ranks
+    and bundles in that order; ``firsts``: the first row of every bundle, and the row after the last.
+
+    Ranks are counted through all queries, and those whose first rows are in the same ``size`` rows of their query are
+    one bundle, so that a row has fewer lower partners in it, whatever the number of rows of the same rank. ``place``
+    starts with a 0 for every rank, and one more. Returns the number of bundles.
+    """
+    m = rank.shape[0]
+    for i in range(m):
+        place[rank[i] + 1] += 1
+    for r in range(place.shape[0] - 1):
+        place[r + 1] += place[r]
+    for i in range(m):
+        rows[place[rank[i]]] = i
+        place[rank[i]] += 1  # in the end, that after the last row of the rank
+    found, r, p = 0, 0, 0
+    for k in range(n_ranks.shape[0]):
+        before = -1
+        for _ in range(n_ranks[k]):
+            b = (p - starts[k]) // size
+            if b != before:
+                firsts[found] = p
+                found += 1
+                before = b
+            for q in range(p, place[r]):
+                ranked[q] = r
+                bundle[q] = b
+            p = place[r]
+            r += 1
+    firsts[found] = m
+    return found
 
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True, fastmath={"reassoc", "contract"})

@@ -68,12 +68,17 @@ class AllPairs:
     def at(self, scores: Floats) -> PairsAt:
         """The pairs at given scores; the last ones are kept, since a grade asks for those that a search ended with."""
         if not self._last or not np.array_equal(self._last[0].given, scores):
-            self._last.clear()  # before the next ones are made: they take as much memory as the rest of a fit
-            for drawn in self._samples.values():
-                if drawn is not None:
-                    drawn[1]._last.clear()
+            self.forget()  # before the next ones are made: they take as much memory as the rest of a fit
             self._last.append(self._kind(self, scores))
         return self._last[0]
+
+    def forget(self) -> None:
+        """Drop the pairs at the last scores. They and these pairs refer to each other, so that they would keep their
+        memory until Python looks for such cycles."""
+        self._last.clear()
+        for drawn in self._samples.values():
+            if drawn is not None:
+                drawn[1].forget()
 
     def lost(self, scores: Floats) -> float | None:
         """The weight of the pairs whose lower row has the higher score; None where two scores are equal."""

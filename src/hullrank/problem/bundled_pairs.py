@@ -5,6 +5,7 @@ sums over the partners in other bundles; those in the same one are few enough to
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,8 @@ class Bundles:
     """The rows by query and rank: their numbers, queries, ranks, weights and bundles, in that order.
 
     ``starts`` are the first row of every bundle and the row after the last. Bundles are numbered within their query,
-    which has ``n_bundles`` of them at the most.
+    which has ``n_bundles`` of them at the most. All scores share ``room``, seven numbers for every row, since fresh
+    memory takes as long as a pass over it.
     """
 
     rows: Ints
@@ -36,52 +38,46 @@ class Bundles:
     bundle: Ranks
     starts: Ints
     n_bundles: Ints
+    room: Floats
 
 
 def bundled(pairs: "AllPairs", rank: Ints) -> Bundles:
-    """Bundles of whole ranks; ``rank`` are the ranks of the pairs, counted through all queries.
+    """Bundles of whole ranks (see ``bundle_ranks``); ``rank`` are those of the pairs, counted through all queries."""
+    from hullrank.problem._bundle_loops import bundle_ranks
 
-    Ranks whose first rows are in the same ``ROWS`` rows of their query are one bundle, so that a row has at most that
-    many lower partners in it, whatever the number of rows of the same rank.
-    """
-    from hullrank.problem._bundle_loops import sort_ranks
-
-    sizes, rows = np.bincount(rank), np.empty(len(rank), dtype=np.int64)
-    first = np.cumsum(sizes) - sizes
-    sort_ranks(rank, first.copy(), rows)
-    bundle = (first - np.repeat(pairs.starts[:-1], pairs.n_ranks)) // ROWS
-    is_first = np.diff(bundle, prepend=-1) != 0
-    is_first[np.cumsum(pairs.n_ranks)[:-1]] = True
-    return Bundles(
-        rows,
-        np.repeat(np.arange(len(pairs.sizes)), pairs.sizes),
-        np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
-        pairs.weights[rows],
-        np.repeat(bundle.astype(np.int32), sizes),
-        np.append(first[is_first], len(rank)),
-        (pairs.sizes - 1) // ROWS + 1,
-    )
+    m, n_bundles = len(rank), (pairs.sizes - 1) // ROWS + 1
+    rows, ranked, bundle = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32)
+    place, starts = np.zeros(pairs.n_ranks.sum() + 1, dtype=np.int64), np.empty(n_bundles.sum() + 1, dtype=np.int64)
+    found = bundle_ranks(rank, pairs.starts, pairs.n_ranks, ROWS, place, rows, ranked, bundle, starts)
+    query = pairs.query if len(pairs.sizes) == 1 else pairs.query[rows]
+    return Bundles(rows, query, ranked, pairs.weights[rows], bundle, starts[: found + 1], n_bundles, np.empty((7, m)))
 
 
 class BundledAtScores(AtScores):
-    """All pairs at given scores, the ranks bundled; ``place`` are the rows' places by query and rank, in the order of
-    scores."""
+    """All pairs at given scores, the ranks bundled; ``place`` are the places, by query and rank, of the sorted rows."""
 
     def _arranged(self, scores: Floats) -> Arranged:
         bundles = self.pairs.bundles
-        self.ranked_scores = scores[bundles.rows]
-        self.place, found = by_score(self.ranked_scores, bundles.query, self.pairs.starts)
-        self.bundle = bundles.bundle[self.place]
-        return bundles.rows[self.place], found, bundles.weights[self.place]
+        self.ranked_scores, words = scores[bundles.rows], bundles.room[:2].view(np.int64)
+        place, found = by_score(self.ranked_scores, bundles.query, self.pairs.starts, words)
+        self.bundle = bundles.bundle[place]
+        return place, found, bundles.weights[place]
+
+    @cached_property
+    def order(self) -> Ints:
+        """The numbers of the sorted rows."""
+        return self.pairs.bundles.rows[self.place]
 
     def _partner_sums(self, margin: float, v: Floats) -> tuple[Floats, Floats]:
+        """Sums over the higher partners, which the next call overwrites, and over the lower ones."""
         from hullrank.problem._bundle_loops import add_inner_sums
         from hullrank.problem._pair_loops import partner_sums
 
         bundles, inner = self.pairs.bundles, self._inner_sums(margin, v)
 
         def sums(way: int) -> Floats:
-            found, counters = np.empty((2, len(v))), np.empty((int(bundles.n_bundles.max()), 2))
+            found = bundles.room[5:] if way > 0 else np.empty((2, len(v)))
+            counters = np.empty((int(bundles.n_bundles.max()), 2))
             among = self.bundle, self.pairs.starts, bundles.n_bundles, self.weights, v
             partner_sums(way, self.scores, margin, *among, counters, found)
             add_inner_sums(0 if way > 0 else 2, self.place, inner, found)
@@ -94,15 +90,25 @@ class BundledAtScores(AtScores):
         """Sums over the partners in the same bundle, by query and rank."""
         from hullrank.problem._bundle_loops import inner_sums
 
-        bundles, out = self.pairs.bundles, np.empty((len(v), 4))
-        ranked = np.empty_like(v)
-        ranked[self.place] = v
-        values = bundles.rank, bundles.weights, ranked
+        bundles = self.pairs.bundles
+        inner, ranked = bundles.room[:4].reshape(-1, 4), self._ranked(v)
         room_for = int(np.diff(bundles.starts).max())
 
         def sums(starts: Ints) -> None:
-            inner_sums(starts, self.ranked_scores, margin, *values, np.empty((2, room_for)), out)
+            values = bundles.rank, bundles.weights, ranked
+            inner_sums(starts, self.ranked_scores, margin, *values, np.empty((2, room_for)), inner)
 
         middle = len(bundles.starts) // 2
         list(in_threads(sums, (bundles.starts[: middle + 1], bundles.starts[middle:])))
+        return inner
+
+    def _ranked(self, values: Floats) -> Floats:
+        """Values of the sorted rows by query and rank, in memory that is shared."""
+        ranked = self.pairs.bundles.room[4]
+        ranked[self.place] = values
+        return ranked
+
+    def _unsorted(self, values: Floats) -> Floats:
+        out = np.empty_like(values)
+        out[self.pairs.bundles.rows] = self._ranked(values)
         return out

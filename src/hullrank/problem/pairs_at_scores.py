@@ -25,7 +25,7 @@ class AtScores:
 
     def __init__(self, pairs: AllPairs, scores: Floats):
         self.pairs, self.given = pairs, scores
-        self.order, self.scores, self.weights = self._arranged(scores)
+        self.place, self.scores, self.weights = self._arranged(scores)
         self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
         self.sums: dict[float, tuple[_Moments, Floats]] = {}  # by margin, see ``_squared``
         self.weight: dict[float, float] = {}  # by margin, that of all violated pairs
@@ -49,6 +49,11 @@ class AtScores:
         return order, found, self.pairs.weights[order]
 
     @cached_property
+    def order(self) -> Ints:
+        """The numbers of the sorted rows."""
+        return self.place
+
+    @cached_property
     def rank(self) -> NDArray[np.int32]:
         """The ranks of the sorted rows."""
         return self.pairs.small_rank[self.order]
@@ -59,9 +64,9 @@ class AtScores:
             self.sums.clear()
             self.partners.clear()
         higher, lower = self._partner_sums(margin, self.centred)
-        self.weight[margin] = float(self.weights @ lower[0])
-        slack = lower[1] + lower[0] * (margin - self.centred)
-        return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
+        slope = self._unsorted(self.weights * (higher[0] - lower[0]))
+        self.weight[margin], total, _ = self._sum_slacks(margin, higher, lower)
+        return total, slope
 
     def violated(self, margin: float) -> float:
         """Sum of omega over the pairs with d < margin."""
@@ -86,17 +91,23 @@ class AtScores:
         The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
         """
         if margin not in self.sums:
-            from hullrank.problem._pair_loops import sum_slacks
-
-            (higher, lower), totals = self._partner_sums(margin, self.centred), np.empty(3)
-            sum_slacks(margin, self.weights, self.centred, higher, lower, totals)
-            weight, total, product = totals.tolist()
+            higher, lower = self._partner_sums(margin, self.centred)
+            weight, total, product = self._sum_slacks(margin, higher, lower)
             self.partners[margin], coef = lower
             square = margin * total + product
             if square < 1e-6 * self.reach**2 * weight:
                 square = self._sum_of_squares(margin)
             self.sums[margin] = _Moments(weight, total, square), coef
         return self.sums[margin]
+
+    def _sum_slacks(self, margin: float, higher: Floats, lower: Floats) -> tuple[float, float, float]:
+        """The totals of ``sum_slacks``; partners' weights and slacks by sample take the place of ``lower``."""
+        from hullrank.problem._pair_loops import sum_slacks
+
+        totals = np.empty(3)
+        sum_slacks(margin, self.weights, self.centred, higher, lower, totals)
+        weight, total, product = totals.tolist()
+        return weight, total, product
 
     def _sum_of_squares(self, margin: float) -> float:
         """Sum of omega z^2 over the pairs with z = margin - d > 0, where all z are so small that the difference of two
@@ -285,10 +296,11 @@ def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tup
     return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
 
 
-def by_score(scores: Floats, query: Ints, starts: Ints) -> tuple[Ints, Floats]:
+def by_score(scores: Floats, query: Ints, starts: Ints, words: Ints | None = None) -> tuple[Ints, Floats]:
     """The rows by query, then by ascending score: their numbers, and their scores in that order.
 
-    ``starts`` are the first positions of the queries, and the number of rows.
+    ``starts`` are the first positions of the queries, and the number of rows; ``words`` is room for two numbers of
+    every row.
     """
     low, high = float(scores.min()), float(scores.max())
     m, steps = len(scores), 2.0**33 - 1
@@ -296,7 +308,8 @@ def by_score(scores: Floats, query: Ints, starts: Ints) -> tuple[Ints, Floats]:
         from hullrank.problem._pair_loops import sort_scores
 
         order, found = np.empty(m, dtype=np.int64), np.empty(m)
-        words, counts = np.empty((2, m), dtype=np.int64), np.zeros((3, 2048), dtype=np.int64)
+        words = np.empty((2, m), dtype=np.int64) if words is None else words
+        counts = np.zeros((3, 2048), dtype=np.int64)
         if sort_scores(scores, low, steps / (high - low), query, starts[:-1].copy(), words, counts, order, found):
             return order, found
     order = np.lexsort((scores, query))
