@@ -11,6 +11,7 @@ from hullrank.data.queries import ranks_within
 from hullrank.exceptions import NoComparablePairError
 from hullrank.problem import all_pairs, logistic_pairs
 from hullrank.problem.all_pairs import AllPairs, comparable, pairs_per_query
+from hullrank.problem.bundled_pairs import ROWS, BundledAtScores
 from hullrank.problem.charges import LOSSES, Charge, charge_named
 from hullrank.problem.pair_sets import ListedPairs
 from hullrank.problem.pairs import PairProblem, every_pair, random_pairs
@@ -267,9 +268,8 @@ def test_squares_of_tiny_violations_keep_their_digits(few, monkeypatch):
 
 @pytest.mark.parametrize("scores", [np.zeros(50), np.r_[np.arange(49.0), 1e300], np.r_[-1e-320, np.zeros(48), 1e-320]])
 def test_scores_that_no_radix_tells_apart_are_sorted_all_the_same(scores):
-    pairs = AllPairs(np.arange(50), np.zeros(50, np.int64), np.full(50, 0.1))
     shuffled = np.random.default_rng(0).permutation(scores)
-    order, _, found, _ = by_score(shuffled, pairs)
+    order, found = by_score(shuffled, np.zeros(50, np.int64), np.array([0, 50]))
     np.testing.assert_array_equal(found, np.sort(scores))
     np.testing.assert_array_equal(shuffled[order], found)
 
@@ -278,7 +278,7 @@ def test_a_radix_sort_is_a_sort_within_queries():
     rng = np.random.default_rng(1)
     query = rng.integers(0, 7, 3000)
     scores = rng.standard_cauchy(3000).round(2)
-    order, _, found, _ = by_score(scores, AllPairs(np.zeros(3000, np.int64), query, np.ones(3000)))
+    order, found = by_score(scores, query, np.searchsorted(np.sort(query), np.arange(8)))
     np.testing.assert_array_equal(found, scores[np.lexsort((scores, query))])
     np.testing.assert_array_equal(query[order], np.sort(query))
 
@@ -330,3 +330,36 @@ def test_scores_that_share_the_memory_of_their_running_sums_keep_their_own():
         np.testing.assert_allclose(at.ramp(0.5, 1.5).coef, alone.ramp(0.5, 1.5).coef, atol=1e-12)
         np.testing.assert_allclose(at.laplacian(0.5, 1.5, v), alone.laplacian(0.5, 1.5, v), atol=1e-12)
         np.testing.assert_allclose(at.hinge()[1], alone.hinge()[1], atol=1e-12)
+
+
+@pytest.mark.parametrize(("n_queries", "n_targets"), [(1, 10**6), (1, 150), (1, 4), (3, 10**6), (3, 40)])
+def test_sums_over_bundled_ranks_equal_the_tree(monkeypatch, n_queries, n_targets):
+    """Bundles of one rank, and of many; ranks of more rows than a bundle has; scores with ties, and weights."""
+    monkeypatch.setattr(all_pairs, "MANY_RANKS", 3)
+    rng = np.random.default_rng(n_targets)
+    targets, query = rng.integers(0, n_targets, 500), rng.integers(0, n_queries, 500)
+    _, pairs = comparable(targets, query, rng.random(500) + 0.1)
+    scores, v = rng.integers(-20, 20, 500) / 4, rng.normal(size=500)
+    ours, tree = pairs.at(scores), AtScores(pairs, scores)
+    assert type(ours) is BundledAtScores
+    for margin in (-11.0, -0.5, 0.0, 1.0, 1.25, 11.0):
+        for mine, theirs in zip(ours.hinge(margin), tree.hinge(margin), strict=True):
+            close(mine, theirs)
+    for low, high in WINDOWS:
+        close(ours.laplacian(low, high, v), tree.laplacian(low, high, v))
+        for mine, theirs in zip(ours.ramp(low, high), tree.ramp(low, high), strict=True):
+            close(mine, theirs)
+        close(ours.gram(low, high, v[:, None]), tree.gram(low, high, v[:, None]))
+    close(ours.smooth(Charge.LOGISTIC).coef, tree.smooth(Charge.LOGISTIC).coef)
+
+
+def test_bundles_hold_whole_ranks_of_one_query():
+    rng = np.random.default_rng(0)
+    targets, query = np.r_[rng.integers(0, 400, 900), np.full(100, 7)], rng.integers(0, 2, 1000)
+    _, pairs = comparable(targets, query, np.ones(1000))
+    bundles = pairs.bundles
+    np.testing.assert_array_equal(bundles.rows, np.lexsort((pairs.rank, pairs.query)))
+    for first, end in zip(bundles.starts[:-1], bundles.starts[1:], strict=True):
+        assert len(set(bundles.query[first:end])) == len(set(bundles.bundle[first:end])) == 1
+        assert end == 1000 or bundles.rank[end] != bundles.rank[end - 1]
+        assert np.count_nonzero(bundles.rank[first:end] != bundles.rank[end - 1]) < ROWS

@@ -119,6 +119,7 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         warn_unless_converged(self.certificate_, self.tol)
         if self.certificate_.status is not Status.INTERRUPTED:  # weights of an interrupted fit say nothing about C
             self._warn_if_weak(statement)
+        statement.pairs.forget()
 
     def _warm_start_for(self, statement: PairStatement) -> Point | None:
         """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then.

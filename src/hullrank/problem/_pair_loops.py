@@ -21,34 +21,36 @@ Ranks = NDArray[np.int32]
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def sort_scores(
-    words: Ints, other: Ints, counts: Ints, query: Ints, place: Ints, scores: Floats, order: Ints, found: Floats
-) -> bool:
+    scores: Floats, low: float, scale: float, query: Ints, place: Ints, words: Ints, counts: Ints, order: Ints,
+    found: Floats,
+) -> bool:  # fmt: skip
     """``order``: the rows by query, then by ascending score; ``found``: their scores. False if it would take too long.
 
-    A word is a row's number (31 bits) below its score as an integer of 33 bits. Three stable passes of 11 bits sort the
-    words, one more groups them by query (``place`` is the first position of every query), and rows whose integers are
-    equal are then put in order by insertion.
+    A word is a row's number (31 bits) below its score as an integer of 33 bits, (score - low) * scale. Three stable
+    passes of 11 bits sort the words, from one row of ``words`` to the other, one more groups them by query (``place``
+    is the first position of every query), and rows whose integers are equal are then put in order by insertion.
+    ``counts`` has three rows of zeros, one for each pass.
     """
-    m = words.shape[0]
+    m, several = scores.shape[0], place.shape[0] > 1
+    for i in range(m):
+        level = np.int64((scores[i] - low) * scale)
+        words[0, i] = (level << 31) + i
+        for digit in range(3):
+            counts[digit, (level >> (11 * digit)) & 2047] += 1
     for digit in range(3):
-        shift = 31 + 11 * digit
+        shift, total = 31 + 11 * digit, 0
         for z in range(2048):
-            counts[z] = 0
-        for p in range(m):
-            counts[(words[p] >> shift) & 2047] += 1
-        total = 0
-        for z in range(2048):
-            size = counts[z]
-            counts[z] = total
+            size = counts[digit, z]
+            counts[digit, z] = total
             total += size
         for p in range(m):
-            z = (words[p] >> shift) & 2047
-            other[counts[z]] = words[p]
-            counts[z] += 1
-        words, other = other, words
+            word = words[digit & 1, p]
+            z = (word >> shift) & 2047
+            words[1 - (digit & 1), counts[digit, z]] = word
+            counts[digit, z] += 1
     for p in range(m):
-        i = words[p] & 2147483647
-        k = query[i]
+        i = words[1, p] & 2147483647
+        k = query[i] if several else 0
         order[place[k]] = i
         found[place[k]] = scores[i]
         place[k] += 1
@@ -57,7 +59,7 @@ def sort_scores(
         i = order[p]
         s = found[p]
         q = p
-        while q > 0 and found[q - 1] > s and query[order[q - 1]] == query[i]:
+        while q > 0 and found[q - 1] > s and (not several or query[order[q - 1]] == query[i]):
             found[q] = found[q - 1]
             order[q] = order[q - 1]
             q -= 1

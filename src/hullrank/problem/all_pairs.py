@@ -15,10 +15,12 @@ from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, PairsAt, row_p
 from hullrank.problem.rows import ArrayRows
 
 if TYPE_CHECKING:
+    from hullrank.problem.bundled_pairs import Bundles
     from hullrank.problem.pairs_at_scores import AtScores
 
 NARROW, SHORT = 40, 8000  # columns and rows up to which a matrix of products costs little beside a fit
 FEW_MEMBERS = 1 << 15  # entries of a dense matrix of group members that take less time than a sparse one
+MANY_RANKS = 300_000  # ranks of a query beyond which neighbouring ones are bundled
 FEW_PARTNERS = 24  # pairs per row up to which pairs are visited one by one in compiled loops
 
 
@@ -66,21 +68,27 @@ class AllPairs:
     def at(self, scores: Floats) -> PairsAt:
         """The pairs at given scores; the last ones are kept, since a grade asks for those that a search ended with."""
         if not self._last or not np.array_equal(self._last[0].given, scores):
-            self._last.clear()  # before the next ones are made: they take as much memory as the rest of a fit
-            for drawn in self._samples.values():
-                if drawn is not None:
-                    drawn[1]._last.clear()
+            self.forget()  # before the next ones are made: they take as much memory as the rest of a fit
             self._last.append(self._kind(self, scores))
         return self._last[0]
+
+    def forget(self) -> None:
+        """Drop the pairs at the last scores. They and these pairs refer to each other, so that they would keep their
+        memory until Python looks for such cycles."""
+        self._last.clear()
+        for drawn in self._samples.values():
+            if drawn is not None:
+                drawn[1].forget()
 
     def lost(self, scores: Floats) -> float | None:
         """The weight of the pairs whose lower row has the higher score; None where two scores are equal."""
         from hullrank.problem._pair_loops import partner_sums
         from hullrank.problem.pairs_at_scores import by_score
 
-        _, rank, ordered, weights = by_score(scores, self)
+        order, ordered = by_score(scores, self.query, self.starts)
         if (ordered[1:] == ordered[:-1]).any():
             return None
+        rank, weights = self.small_rank[order], self.weights[order]
         counters, lower = np.empty((self.most_ranks, 2)), np.empty((2, len(scores)))
         partner_sums(-1, ordered, 0.0, rank, self.starts, self.n_ranks, weights, weights, counters, lower)
         return float(weights @ lower[0])
@@ -88,12 +96,22 @@ class AllPairs:
     @cached_property
     def _kind(self) -> type["AtScores"]:
         """Which sums over the pairs are fastest."""
+        from hullrank.problem.bundled_pairs import BundledAtScores
         from hullrank.problem.pairs_at_scores import FEW_RANKS, MANY_ROWS, AtScores, FewAtScores, GradedAtScores
 
         if self.n_pairs <= FEW_PARTNERS * len(self.rank):
             return FewAtScores
+        if self.most_ranks > MANY_RANKS:
+            return BundledAtScores
         graded = len(self.sizes) == 1 and self.most_ranks <= FEW_RANKS and len(self.rank) <= MANY_ROWS
         return GradedAtScores if graded else AtScores
+
+    @cached_property
+    def bundles(self) -> "Bundles":
+        """Bundles of neighbouring ranks (see ``bundled_pairs``)."""
+        from hullrank.problem.bundled_pairs import bundled
+
+        return bundled(self, self._numbered_rank)
 
     @cached_property
     def _last(self) -> list["AtScores"]:
@@ -201,10 +219,9 @@ class AllPairs:
         return ListedPairs(hi, lo, self.weights[hi] * self.weights[lo], len(order))
 
     @cached_property
-    def ranked(self) -> tuple[NDArray[np.int32], Floats]:
-        """Ranks and weights of the rows sorted by (query, rank)."""
-        order = self.by_rank[0]
-        return self.small_rank[order], self.weights[order]
+    def ranked_weights(self) -> Floats:
+        """Weights of the rows sorted by (query, rank)."""
+        return self.weights[self.by_rank[0]]
 
     def draw(self, per_row: int, random_state: np.random.RandomState) -> ListedPairs:
         """``per_row`` pairs of every row with random rows of other rank in its query, all of one weight."""

@@ -37,6 +37,11 @@ class JoinedPairs:
         """The pairs at given scores."""
         return _JoinedAt(self, [part.pairs.at(scores[part.rows]) for part in self.parts])
 
+    def forget(self) -> None:
+        """Free what was kept of the last scores."""
+        for part in self.parts:
+            part.pairs.forget()
+
     def sample(self, size: int, seed: int) -> tuple[Ints, Any] | None:
         """A sample of the pairs that are not listed, with all that are."""
         drawn = [(part.pairs.sample(size, seed), part) for part in self.parts]

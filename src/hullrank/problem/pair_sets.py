@@ -86,6 +86,9 @@ class Pairs(Protocol):
     def at(self, scores: Floats) -> PairsAt:
         """The pairs at given scores."""
 
+    def forget(self) -> None:
+        """Free what was kept of the last scores."""
+
     def sample(self, size: int, seed: int) -> tuple[Ints, Any] | None:
         """About ``size`` random rows and the set of pairs among them; None where all pairs had better be used."""
 
@@ -120,6 +123,9 @@ class ListedPairs:
     def at(self, scores: Floats) -> PairsAt:
         """The pairs at given scores."""
         return _ListedAt(self, scores)
+
+    def forget(self) -> None:
+        """Nothing is kept."""
 
     def sample(self, size: int, seed: int) -> None:
         """Listed pairs are few enough to be used all."""

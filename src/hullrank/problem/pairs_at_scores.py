@@ -14,7 +14,7 @@ from hullrank.problem.logistic_pairs import LogisticPairs
 from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
 
 FEW_RANKS = 8  # of which ``_pair_loops.grade_tables`` has running sums
-Arranged = tuple[Ints, NDArray[np.int32], Floats, Floats]  # rows' numbers, and in that order ranks, scores, weights
+Arranged = tuple[Ints, Floats, Floats]  # rows' numbers, and in that order their scores and weights
 FEW_ROWS = 1000  # up to here NumPy sorts scores faster than a compiled loop
 ROWS_FOR_THREADS = 20_000  # beyond, each of the two directions takes some milliseconds, more than starting a thread
 MANY_ROWS = 100_000  # beyond, sums by sample are dropped where other ones are asked for: they are most of the memory
@@ -25,7 +25,7 @@ class AtScores:
 
     def __init__(self, pairs: AllPairs, scores: Floats):
         self.pairs, self.given = pairs, scores
-        self.order, self.rank, self.scores, self.weights = self._arranged(scores)
+        self.place, self.scores, self.weights = self._arranged(scores)
         self.partners: dict[float, Floats] = {}  # by margin, the weight of each sample's violated partners
         self.sums: dict[float, tuple[_Moments, Floats]] = {}  # by margin, see ``_squared``
         self.weight: dict[float, float] = {}  # by margin, that of all violated pairs
@@ -44,8 +44,19 @@ class AtScores:
         """About the largest number in a sum over scores."""
         return 1 + float(np.abs(self.centred).max())
 
-    def _arranged(self, scores: Floats) -> "Arranged":
-        return by_score(scores, self.pairs)
+    def _arranged(self, scores: Floats) -> Arranged:
+        order, found = by_score(scores, self.pairs.query, self.pairs.starts)
+        return order, found, self.pairs.weights[order]
+
+    @cached_property
+    def order(self) -> Ints:
+        """The numbers of the sorted rows."""
+        return self.place
+
+    @cached_property
+    def rank(self) -> NDArray[np.int32]:
+        """The ranks of the sorted rows."""
+        return self.pairs.small_rank[self.order]
 
     def hinge(self, margin: float = 1.0) -> tuple[float, Floats]:
         """Sum of omega max(0, margin - d), and its subgradient in the scores."""
@@ -53,9 +64,9 @@ class AtScores:
             self.sums.clear()
             self.partners.clear()
         higher, lower = self._partner_sums(margin, self.centred)
-        self.weight[margin] = float(self.weights @ lower[0])
-        slack = lower[1] + lower[0] * (margin - self.centred)
-        return float(self.weights @ slack), self._unsorted(self.weights * (higher[0] - lower[0]))
+        slope = self._unsorted(self.weights * (higher[0] - lower[0]))
+        self.weight[margin], total, _ = self._sum_slacks(margin, higher, lower)
+        return total, slope
 
     def violated(self, margin: float) -> float:
         """Sum of omega over the pairs with d < margin."""
@@ -80,17 +91,23 @@ class AtScores:
         The last is h_i = sum_{higher j} omega z - sum_{lower j} omega z, and sum omega z^2 = margin sum omega z + s.h.
         """
         if margin not in self.sums:
-            from hullrank.problem._pair_loops import sum_slacks
-
-            (higher, lower), totals = self._partner_sums(margin, self.centred), np.empty(3)
-            sum_slacks(margin, self.weights, self.centred, higher, lower, totals)
-            weight, total, product = totals.tolist()
+            higher, lower = self._partner_sums(margin, self.centred)
+            weight, total, product = self._sum_slacks(margin, higher, lower)
             self.partners[margin], coef = lower
             square = margin * total + product
             if square < 1e-6 * self.reach**2 * weight:
                 square = self._sum_of_squares(margin)
             self.sums[margin] = _Moments(weight, total, square), coef
         return self.sums[margin]
+
+    def _sum_slacks(self, margin: float, higher: Floats, lower: Floats) -> tuple[float, float, float]:
+        """The totals of ``sum_slacks``; partners' weights and slacks by sample take the place of ``lower``."""
+        from hullrank.problem._pair_loops import sum_slacks
+
+        totals = np.empty(3)
+        sum_slacks(margin, self.weights, self.centred, higher, lower, totals)
+        weight, total, product = totals.tolist()
+        return weight, total, product
 
     def _sum_of_squares(self, margin: float) -> float:
         """Sum of omega z^2 over the pairs with z = margin - d > 0, where all z are so small that the difference of two
@@ -214,9 +231,9 @@ class GradedAtScores(AtScores):
 class FewAtScores(AtScores):
     """All pairs of mostly small queries at given scores: visited one by one, in arrays sorted by query and rank."""
 
-    def _arranged(self, scores: Floats) -> "Arranged":
-        order, (rank, weights) = self.pairs.by_rank[0], self.pairs.ranked
-        return order, rank, scores[order], weights
+    def _arranged(self, scores: Floats) -> Arranged:
+        order = self.pairs.by_rank[0]
+        return order, scores[order], self.pairs.ranked_weights
 
     @cached_property
     def _lower(self) -> tuple[Ints, Ints]:
@@ -279,21 +296,21 @@ def _window(lower: _Moments, upper: _Moments, width: float, reach: float) -> tup
     return inside, min(max(first / width - second / width**2, 0.0) + rounding, inside / 4)
 
 
-def by_score(scores: Floats, pairs: AllPairs) -> Arranged:
-    """The rows by query, then by ascending score: their numbers, and in that order ranks, scores and weights."""
+def by_score(scores: Floats, query: Ints, starts: Ints, words: Ints | None = None) -> tuple[Ints, Floats]:
+    """The rows by query, then by ascending score: their numbers, and their scores in that order.
+
+    ``starts`` are the first positions of the queries, and the number of rows; ``words`` is room for two numbers of
+    every row.
+    """
     low, high = float(scores.min()), float(scores.max())
     m, steps = len(scores), 2.0**33 - 1
-    order, found = np.empty(m, dtype=np.int64), np.empty(m)
-    is_sorted = False
     if m > FEW_ROWS and 1e-290 < high - low < np.inf:
         from hullrank.problem._pair_loops import sort_scores
 
-        words = ((scores - low) * (steps / (high - low))).astype(np.int64)
-        words <<= 31
-        words += np.arange(m)
-        room = np.empty_like(words), np.empty(2048, dtype=np.int64)
-        is_sorted = sort_scores(words, *room, pairs.query, pairs.starts[:-1].copy(), scores, order, found)
-    if not is_sorted:
-        order = np.lexsort((scores, pairs.query))
-        found = scores[order]
-    return order, pairs.small_rank[order], found, pairs.weights[order]
+        order, found = np.empty(m, dtype=np.int64), np.empty(m)
+        words = np.empty((2, m), dtype=np.int64) if words is None else words
+        counts = np.zeros((3, 2048), dtype=np.int64)
+        if sort_scores(scores, low, steps / (high - low), query, starts[:-1].copy(), words, counts, order, found):
+            return order, found
+    order = np.lexsort((scores, query))
+    return order, scores[order]

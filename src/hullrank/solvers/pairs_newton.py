@@ -86,6 +86,7 @@ def _from_fewer_rows(problem: PairProblem, tol: float) -> PairSearch:
     search = _from_fewer_rows(part, rough)
     search.run(rough, max_iter=50)
     best = search.best
+    pairs.forget()
     del search, part, rows, pairs, drawn  # before all rows are summed, which takes as much memory again
     return PairSearch(problem, best.w, best.width_for(tol))
 
