@@ -16,7 +16,7 @@ from hullrank.problem.intervals import (
     sum_of_margins_problem,
 )
 from hullrank.problem.layout import lay_out
-from hullrank.problem.rows import centred_rows
+from hullrank.problem.measured_rows import centred_rows
 from hullrank.solvers.base import of_family
 from statements import interval_statement, solved
 

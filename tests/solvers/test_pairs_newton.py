@@ -234,6 +234,19 @@ def comparable_pairs(problem):
     return problem.pairs.listed()
 
 
+def test_pairs_at_the_margin_do_not_pay_for_the_last_digits_of_their_scores():
+    """Separable pairs at a huge C: solved to a tolerance below what these digits would cost exactly at the margin."""
+    X, y = data(m=20, n=40)
+    statement = state(X, y, C=1e8)
+    found = solve(statement, Options(1e-6))
+    assert isinstance(found.evidence, np.ndarray)
+    assert (
+        statement.scores(found.point)[statement.pairs.hi] - statement.scores(found.point)[statement.pairs.lo]
+    ).min() > 1
+    grade = statement.grade(found.point, found.evidence)
+    assert 0 <= grade.primal - grade.dual <= 1e-12 * grade.primal
+
+
 def test_constant_rows_give_zero_weights():
     certificate = solved(state(np.ones((10, 2)), np.arange(10), 3.0)).certificate
     assert certificate.primal == pytest.approx(3.0)

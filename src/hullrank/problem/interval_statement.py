@@ -19,7 +19,8 @@ from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import ArrayRows, columns_of, linear_scores, sorted_rows
+from hullrank.problem.measured_rows import sorted_rows, sparse_spread
+from hullrank.problem.rows import ArrayRows, columns_of, linear_scores
 from hullrank.problem.sampling import draw
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point, Size
@@ -102,7 +103,7 @@ class IntervalStatement:
 
     @cached_property
     def view(self) -> ArrayRows:
-        """The features, class by class, centred (if dense) and scaled to rms|x| = 1."""
+        """The features, class by class, centred (sparse ones: near 0) and scaled to rms|x| = 1."""
         return sorted_rows(self.features)
 
     @property
@@ -144,9 +145,12 @@ class IntervalStatement:
     def in_blocks(self, n_drawn: int) -> BlockStatement:
         """The same statement over one block of rows, of which about ``n_drawn`` are drawn to begin with."""
         samples, view = self.samples, self.view
+        spread = view.spread
+        if view.origin is not None:  # blocks are sparse rows as they stand
+            spread = sparse_spread(samples.X, samples.rows, samples.weights[samples.rows])
         return BlockStatement(
             self.problem, HeldBlocks([Block(samples.X, samples.codes, samples.weights)]),
-            draw(samples, n_drawn, np.random.default_rng(0)), np.diff(samples.starts), view.mean, view.spread,
+            draw(samples, n_drawn, np.random.default_rng(0)), np.diff(samples.starts), view.mean, spread,
             self.classes, self.order, room=len(samples.codes), cheap=True,
         )  # fmt: skip
 
@@ -212,7 +216,7 @@ class IntervalStatement:
         """How large the parts are that add up to a score, about."""
         if self.space is not None:
             return self.space.reach(coef)
-        mean = self.view.mean
+        mean = self.view.taken_out
         far = 0.0 if mean is None else float(np.abs(mean) @ np.abs(coef))
         return far + self.view.scale * float(np.linalg.norm(coef))
 

@@ -13,9 +13,10 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.column_moments import ColumnMoments, beyond_rounding, column_moments
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
+from hullrank.problem.measured_rows import centred_rows
 from hullrank.problem.pair_sets import Floats, ListedPairs, Pairs
 from hullrank.problem.pairs import PairCharge, PairProblem
-from hullrank.problem.rows import ArrayRows, centred_rows, columns_of, linear_scores
+from hullrank.problem.rows import ArrayRows, columns_of, linear_scores
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Grade, Point
 
@@ -84,7 +85,7 @@ class PairStatement:
             return ArrayRows(self.space.coordinates)
         if self._view.is_far_off:
             return ArrayRows(self.X, None, self._view.mean).take(np.arange(self.X.shape[0]), by_column=False)
-        return ArrayRows(self.X)
+        return ArrayRows(self._view.X)
 
     @cached_property
     def mean_square(self) -> float:
@@ -138,8 +139,7 @@ class PairStatement:
 
     def _rounding(self, point: Point, s: Floats, primal: float) -> float:
         """What the last digits of the scores may add to the charge: a pair at its kink begins to pay."""
-        reach = self.space.reach(point.coef) if self.space is not None else self._reach(point.coef)
-        digits = 2 * EPSILON * (float(np.abs(s).max(initial=0.0)) + reach)
+        digits = self.digits(point, s)
         if self.charge.smooth or self.C * digits <= 1e-9 * primal:
             return self.C * digits
         at = self.pairs.at(s)
@@ -147,9 +147,14 @@ class PairStatement:
             return self.C * (at.hinge(1 + digits)[0] - at.hinge()[0])
         return self.C * (at.ramp(-np.inf, 1 + digits).square - at.ramp(-np.inf, 1.0).square)
 
+    def digits(self, point: Point, s: Floats) -> float:
+        """How far rounding may move the difference of two scores, about."""
+        reach = self.space.reach(point.coef) if self.space is not None else self._reach(point.coef)
+        return 2 * EPSILON * (float(np.abs(s).max(initial=0.0)) + reach)
+
     def _reach(self, coef: Floats) -> float:
         """How large the parts are that add up to a score, about."""
-        mean, length = self._view.mean, self._view.spread * float(np.linalg.norm(coef))
+        mean, length = self._view.taken_out, self._view.spread * float(np.linalg.norm(coef))
         return length if mean is None else length + float(np.abs(mean) @ np.abs(coef))
 
     @cached_property

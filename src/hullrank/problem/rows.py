@@ -15,11 +15,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from hullrank.data import RowView, Samples, pieces
+from hullrank.data import RowView, pieces
 from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
-ENOUGH = 500_000  # entries of X that are enough to measure mean and scale by
 FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyond which rows are centred in a copy
 FEW_COLUMNS = 40  # columns up to which BLAS computes Y'Z of two matrices faster than Y'Y of one
 SMALL_PRODUCT = 1_000_000  # multiplications up to which OpenBLAS multiplies matrices in place
@@ -121,7 +120,7 @@ class ArrayRows:
 
     Sparse rows are never centred (thresholds absorb the mean); ``mean`` is then None. ``spread`` is rms|x| of the rows
     of X that were measured, by which they are scaled unless it is 0, and ``deviation`` that of every column of dense
-    ones.
+    ones. ``origin``, where it is given, was taken out of the rows of the data to make X (see ``measured_rows``).
     """
 
     X: Any
@@ -130,6 +129,12 @@ class ArrayRows:
     scale: float = 1.0
     spread: float = 1.0
     deviation: Floats | None = None
+    origin: Floats | None = None
+
+    @property
+    def taken_out(self) -> Floats | None:
+        """What the rows lack of those of the data, apart from their scale."""
+        return self.mean if self.origin is None else self.origin
 
     @property
     def n_features(self) -> int:
@@ -359,40 +364,6 @@ class GroupSums:
         if rows.mean is not None:
             sums -= np.outer(members.sum(axis=1), rows.mean)
         return sums / rows.scale if rows.scale != 1.0 else sums
-
-
-def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRows:
-    """A view of the picked rows, centred (if dense) and scaled to rms|x| = 1; large X are measured on enough rows."""
-    step = max(1, X.shape[0] * X.shape[1] // ENOUGH)
-    if sp.issparse(X):
-        square = float(square_lengths(X.data, X.indptr)[pick] @ weights) / weights.sum()
-        spread = max(square, 0.0) ** 0.5
-        return ArrayRows(X, pick, None, spread or 1.0, spread)
-    if step == 1 and len(pick) == len(X) and isinstance(X, np.ndarray):  # sums do not depend on the order of the rows
-        some, measured = X, np.empty(len(pick))
-        measured[pick] = weights
-    else:
-        some, measured = X[pick[::step]], weights[::step]
-    total = measured.sum()
-    mean = measured @ some / total
-    squares = np.zeros(X.shape[1])
-    for part in pieces(*some.shape):
-        apart = some[part] - mean
-        np.multiply(apart, apart, out=apart)
-        squares += measured[part] @ apart
-    spread = (float(squares.sum()) / total) ** 0.5
-    if spread <= 8 * np.finfo(np.float64).eps * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
-        spread = 0.0
-    return ArrayRows(X, pick, mean, spread or 1.0, spread, np.sqrt(squares / total))
-
-
-def sorted_rows(samples: Samples) -> ArrayRows:
-    """The samples class by class, centred (if dense) and scaled to rms|x| = 1; they are measured once."""
-    known = vars(samples)
-    if "sorted_rows" not in known:
-        known["sorted_rows"] = centred_rows(samples.X, samples.rows, samples.weights[samples.rows])
-    rows: ArrayRows = known["sorted_rows"]
-    return rows
 
 
 def square_lengths(values: Floats, starts: NDArray[np.integer]) -> Floats:

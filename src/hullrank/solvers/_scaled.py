@@ -167,7 +167,7 @@ def scale_problem(statement: IntervalStatement | BlockStatement, verbose: int = 
     price = 1.0 if problem.homogeneous else (f if problem.l1 else f * f)
     prices = statement.samples.weights[statement.samples.rows] * price
     scaled = replace(layout, cost=layout.cost * price) if price != 1.0 else layout
-    return ScaledProblem(twin, rows, statement.samples.starts, prices, scaled, f, view.mean, verbose)
+    return ScaledProblem(twin, rows, statement.samples.starts, prices, scaled, f, view.taken_out, verbose)
 
 
 class Best:

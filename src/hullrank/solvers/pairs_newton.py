@@ -10,6 +10,7 @@ import numpy as np
 
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
+from hullrank.problem.pair_sets import Floats
 from hullrank.problem.pair_statement import PairStatement, Window
 from hullrank.problem.pairs import PairCharge, PairProblem, pair_bounds
 from hullrank.problem.statement import Point, Solution
@@ -53,9 +54,27 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
         evidence = Window(best.width)
     elif isinstance(evidence, Window) and evidence.coef is not None and space is not None:
         evidence = replace(evidence, coef=space.coefficients(evidence.coef))
-    coef = best.w if space is None else space.coefficients(best.w)
-    after = PairStart(coef, width=max(best.width, NARROWEST), C=problem.C, curvature=search.curvature) if led else None
-    return Solution(Point(coef), evidence, status, search.iterations, NAME, start=after)
+    point = Point(best.w if space is None else space.coefficients(best.w))
+    if not isinstance(evidence, Window):
+        point = _clear_of_margin(statement, point, evidence)
+    width = max(best.width, NARROWEST)
+    after = PairStart(point.coef, width=width, C=problem.C, curvature=search.curvature) if led else None
+    return Solution(point, evidence, status, search.iterations, NAME, start=after)
+
+
+def _clear_of_margin(statement: PairStatement, point: Point, multipliers: Floats) -> Point:
+    """The point, or the multiple whose pairs at the margin lie beyond it whatever the last digits of the scores are.
+
+    Pairs exactly at the margin may pay for these digits, at a huge C more than the tolerance allows. The multiple costs
+    no more than a few times its excess over 1, as a share of the objective.
+    """
+    multiple = Point((1 + 2 * statement.digits(point, statement.scores(point))) * point.coef)
+
+    def gap(one: Point) -> float:
+        grade = statement.grade(one, multipliers)
+        return abs(grade.primal - grade.dual)  # a bound above the objective is as wrong as it lies above
+
+    return min(point, multiple, key=gap)
 
 
 def _from_start(statement: PairStatement, start: Point, options: Options) -> PairSearch | None:

@@ -23,7 +23,8 @@ from hullrank.problem.certificate import total_charge
 from hullrank.problem.column_moments import beyond_rounding
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.rows import Rows, linear_scores, sorted_rows
+from hullrank.problem.measured_rows import sorted_rows
+from hullrank.problem.rows import Rows, linear_scores
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Point
 from hullrank.solvers._box_program import multipliers_in_box
@@ -103,8 +104,8 @@ def collapse_drive(
         return Collapse(0.0, None)
     w, theta = w / size, theta / size
     coef, thresholds = w / view.scale, theta.copy()
-    if view.mean is not None:
-        thresholds[:n] += view.mean @ coef
+    if view.taken_out is not None:
+        thresholds[:n] += view.taken_out @ coef
     if some is samples:
         drive = total_charge(problem, layout, theta, rows.scores(w))
     else:
