@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import check_queries
@@ -153,8 +152,9 @@ def pair_sums(
             sums["square"] += ramp.square
             sums["window"] += ramp.inside
         if tables is None:
-            rows = _centred(block.X[block.rows], view.mean)
+            rows = block.X[block.rows]
             sums["H"] = at.smooth_gram(charge, rows) if charge.smooth else at.gram(low, high, rows)
+        block.inside.forget()  # before the next block is read
     if isinstance(tables, MomentTables):
         coef += _across_smoothly(block, s, charge, tables, sums)
     elif tables is not None:
@@ -207,10 +207,6 @@ def _scores(block: PairBlock, view: View) -> Floats:
 def _binned(block: PairBlock, s: Floats, N: int) -> Binned:
     assert block.rank is not None
     return Binned(block.rank, np.floor(s * N).astype(np.int64), s, block.weights)
-
-
-def _centred(X: Any, mean: Floats | None) -> Any:
-    return X if mean is None or sp.issparse(X) else X - mean
 
 
 @dataclass(frozen=True)
