@@ -9,7 +9,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from hullrank import FixedMarginClassifier, SwappedPairsRanker
 from hullrank._threads import in_threads, one_blas_thread
-from hullrank.problem import pairs_at_scores
+from hullrank.problem import all_pairs, pairs_at_scores
 
 
 def blas_threads():
@@ -115,8 +115,10 @@ def test_an_error_in_a_part_is_raised_and_ends_those_to_come(error):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_pairs_have_the_same_solution_on_any_number_of_threads(loss, monkeypatch):
+@pytest.mark.parametrize("many_ranks", [100, 1000])
+def test_pairs_have_the_same_solution_on_any_number_of_threads(loss, many_ranks, monkeypatch):
     monkeypatch.setattr(pairs_at_scores, "ROWS_FOR_THREADS", 0)
+    monkeypatch.setattr(all_pairs, "MANY_RANKS", many_ranks)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     y = X @ [1.0, 2.0, 0.0] + rng.normal(size=300)

@@ -1,5 +1,6 @@
 """The pair rankers: laws they keep, queries, routing, errors."""
 
+import gc
 import os
 import warnings
 
@@ -22,6 +23,7 @@ from hullrank.exceptions import ConvergenceWarning, HullrankError, KernelError, 
 from hullrank.experiments.data import SEED, load_sheet, standardise
 from hullrank.metrics import rank_within, swapped_pairs
 from hullrank.models import pair_ranker
+from hullrank.problem.pairs_at_scores import AtScores
 
 LOSSES = ["hinge", "squared_hinge"]
 
@@ -281,3 +283,18 @@ def test_an_interrupted_fit_says_nothing_about_C(monkeypatch):
         model = SwappedPairsRanker().fit(X, X @ [1.0, 2.0, -1.0])
     assert model.certificate_.status == "interrupted"
     assert [each.category for each in told] == [ConvergenceWarning]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_sums_over_pairs_are_freed_when_a_fit_ends(loss):
+    """Scores and pairs refer to each other, which would keep them until the next garbage collection."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 3))
+    y = X[:, 0] + rng.normal(size=20_000)
+    gc.collect()
+    gc.disable()
+    try:
+        SwappedPairsRanker(loss=loss, C=10.0).fit(X, y)
+        assert not [found for found in gc.get_objects() if isinstance(found, AtScores)]
+    finally:
+        gc.enable()

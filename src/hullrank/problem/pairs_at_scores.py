@@ -42,7 +42,7 @@ class AtScores:
     @cached_property
     def reach(self) -> float:
         """About the largest number in a sum over scores."""
-        return 1 + float(np.abs(self.centred).max())
+        return 1 + max(float(self.centred.max()), -float(self.centred.min()))
 
     def _arranged(self, scores: Floats) -> Arranged:
         order, found = by_score(scores, self.pairs.query, self.pairs.starts)
