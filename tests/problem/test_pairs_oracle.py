@@ -296,6 +296,7 @@ def test_running_sums_of_few_ranks_equal_the_tree(n_ranks):
             close(mine, theirs)
     for low, high in WINDOWS:
         close(ours.laplacian(low, high, v), tree.laplacian(low, high, v))
+        close(_among(ours, low, high, v), tree.laplacian(low, high, v))
         for mine, theirs in zip(ours.ramp(low, high), tree.ramp(low, high), strict=True):
             close(mine, theirs)
 
@@ -330,3 +331,11 @@ def test_scores_that_share_the_memory_of_their_running_sums_keep_their_own():
         np.testing.assert_allclose(at.ramp(0.5, 1.5).coef, alone.ramp(0.5, 1.5).coef, atol=1e-12)
         np.testing.assert_allclose(at.laplacian(0.5, 1.5, v), alone.laplacian(0.5, 1.5, v), atol=1e-12)
         np.testing.assert_allclose(at.hinge()[1], alone.hinge()[1], atol=1e-12)
+
+
+def _among(at, low, high, v):
+    """L v from L among the rows of the window alone."""
+    rows, L = at.laplacian_among(low, high)
+    out = np.zeros(len(v))
+    out[rows] = L @ v[rows]
+    return out
