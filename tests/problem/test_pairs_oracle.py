@@ -296,6 +296,7 @@ def test_running_sums_of_few_ranks_equal_the_tree(n_ranks):
             close(mine, theirs)
     for low, high in WINDOWS:
         close(ours.laplacian(low, high, v), tree.laplacian(low, high, v))
+        close(_among(ours, low, high, v), tree.laplacian(low, high, v))
         for mine, theirs in zip(ours.ramp(low, high), tree.ramp(low, high), strict=True):
             close(mine, theirs)
 
@@ -363,3 +364,11 @@ def test_bundles_hold_whole_ranks_of_one_query():
         assert len(set(bundles.query[first:end])) == len(set(bundles.bundle[first:end])) == 1
         assert end == 1000 or bundles.rank[end] != bundles.rank[end - 1]
         assert np.count_nonzero(bundles.rank[first:end] != bundles.rank[end - 1]) < ROWS
+
+
+def _among(at, low, high, v):
+    """L v from L among the rows of the window alone."""
+    rows, L = at.laplacian_among(low, high)
+    out = np.zeros(len(v))
+    out[rows] = L @ v[rows]
+    return out

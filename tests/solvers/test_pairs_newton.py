@@ -291,6 +291,18 @@ def test_kernel_rankers_of_many_rows_iterate_to_the_answer_of_a_factored_hessian
     assert not np.array_equal(iterated.dual_coef_, factored.dual_coef_)  # the two went different ways
 
 
+@pytest.mark.parametrize("width", [1.0, 0.1, 0.01])
+def test_directions_from_the_rows_of_a_window_are_those_of_a_hessian(width):
+    X, y = data(m=120)
+    problem = SwappedPairsRanker(C=100, kernel="rbf", gamma=0.2).state(X, y).problem
+    rng = np.random.default_rng(0)
+    search = pairs_search.PairSearch(problem, rng.normal(size=problem.rows.n_features), width)
+    r = rng.normal(size=problem.rows.n_features)
+    np.testing.assert_allclose(
+        search._inverted(width, 3.0)(r), np.linalg.solve(search._hessian(width, 3.0), r), atol=1e-9
+    )
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_approximated_kernel_says_what_it_certifies(loss):
     X, y = data(200, 2)

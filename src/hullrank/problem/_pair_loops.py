@@ -298,6 +298,39 @@ def curve_rows(
 
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
+def window_laplacian(
+    scores: Floats, upper: Floats, lower: Floats, rank: Ranks, starts: Ints, weights: Floats, place: Ints, out: Floats
+) -> int:
+    """The number k of rows in the pairs of i above j with lower[j] <= scores[i] < upper[j].
+
+    place[i] becomes the number of row i among them; it starts as -1. The first k * k entries of ``out``, which start as
+    0, become the matrix L of ``Pairs.laplacian`` among these rows.
+    """
+    k = 0
+    for filling in range(2):
+        for query in range(starts.shape[0] - 1):
+            first = starts[query]
+            for j in range(starts[query], starts[query + 1]):
+                while first < starts[query + 1] and scores[first] < lower[j]:
+                    first += 1
+                i = first
+                while i < starts[query + 1] and scores[i] < upper[j]:
+                    if rank[i] > rank[j] and filling:
+                        a = weights[i] * weights[j]
+                        out[place[i] * k + place[j]] -= a
+                        out[place[j] * k + place[i]] -= a
+                        out[place[i] * k + place[i]] += a
+                        out[place[j] * k + place[j]] += a
+                    elif rank[i] > rank[j]:
+                        for row in (i, j):
+                            if place[row] < 0:
+                                place[row] = k
+                                k += 1
+                    i += 1
+    return k
+
+
+@njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def visit_pairs(
     first: Ints, end: Ints, scores: Floats, margin: float, weights: Floats, v: Floats, higher: Floats, lower: Floats
 ) -> None:

@@ -46,7 +46,7 @@ class KernelFactor:
     def coefficients(self, w: Floats) -> Floats:
         """One coefficient per sample, nonzero at the pivots: those of f = sum_i coef_i k(x_i, .)."""
         coef = np.zeros(len(self.L))
-        coef[self.pivots] = solve_triangular(self.R, w, lower=True, trans="T")
+        coef[self.pivots] = solve_triangular(self.R, w, lower=True, trans="T", check_finite=False)
         coef[self.centre] = 0.0
         coef[self.centre] = -coef.sum()
         return coef

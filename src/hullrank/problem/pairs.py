@@ -18,7 +18,7 @@ smooth charge needs none: its multipliers are alpha = C omega charge'(-d).
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,6 +31,9 @@ from hullrank.problem.charges import Charge, require_known
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, Pairs, PairsAt
 from hullrank.problem.rows import ArrayRows
+
+if TYPE_CHECKING:
+    from hullrank.problem.pairs_at_scores import AtScores
 
 NORMAL = ndtri((np.arange(64) + 0.5) / 64)  # as many equally likely values of a standard normal variable
 LENGTHS = np.geomspace(0.25, 16.0, 37)
@@ -119,6 +122,12 @@ class PairProblem:
             return self.C * at.smooth_gram(self.charge, X)
         low, high, slope = self.window(width)
         return slope * at.gram(low, high, X)
+
+    def curvature_among(self, at: "AtScores", width: float) -> tuple[Ints, Floats]:
+        """The rows of the pairs in the window of a kinked charge, and its second derivative in their scores."""
+        low, high, slope = self.window(width)
+        rows, L = at.laplacian_among(low, high)
+        return rows, slope * L
 
     def mean_difference(self) -> tuple[Floats, Floats]:
         """The pairs' means of x_i - x_j (i above j), and of (x_i - x_j)(x_i - x_j)'."""

@@ -131,6 +131,18 @@ class AtScores:
         lower += higher
         return self.weights * (v * lower[0] - lower[1])
 
+    def laplacian_among(self, low: float, high: float) -> tuple[Ints, Floats]:
+        """The rows of the pairs with low <= d < high, and L among them."""
+        from hullrank.problem._pair_loops import window_laplacian
+
+        m = len(self.scores)
+        place, out = np.full(m, -1), np.zeros(m * m)
+        ordered = self.rank, self.pairs.starts, self.weights
+        k = window_laplacian(self.scores, self.scores + high, self.scores + low, *ordered, place, out)
+        rows = np.empty(k, dtype=np.int64)
+        rows[place[place >= 0]] = self.order[place >= 0]
+        return rows, out[: k * k].reshape(k, k)
+
     def smooth(self, charge: Charge) -> Smooth:
         """All pairs charged smoothly; a grade asks once more at the scores that a search ended with."""
         return self._smooth
@@ -251,6 +263,10 @@ class FewAtScores(AtScores):
     def smooth_gram(self, charge: Charge, X: Any) -> Floats:
         """X'LX for the same L."""
         return self._by_score.smooth_gram(charge, X)
+
+    def laplacian_among(self, low: float, high: float) -> tuple[Ints, Floats]:
+        """The rows of the pairs with low <= d < high, and L among them."""
+        return self._by_score.laplacian_among(low, high)
 
     @cached_property
     def _by_score(self) -> AtScores:

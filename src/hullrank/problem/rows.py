@@ -287,6 +287,11 @@ class ArrayRows:
         return float(np.max(squares - 2 * (X @ centre) + centre @ centre, initial=0.0)) ** 0.5
 
     @cached_property
+    def products(self) -> Floats:
+        """XX', of few dense rows that are X as it stands."""
+        return np.asarray(self.X @ self.X.T)
+
+    @cached_property
     def column_variance(self) -> Floats:
         """Variance of every column of X."""
         even = np.full(self.X.shape[0], 1 / max(self.X.shape[0], 1))

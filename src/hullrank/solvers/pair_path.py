@@ -13,7 +13,8 @@ from scipy.linalg import lapack
 
 from hullrank.problem.pair_sets import Floats
 from hullrank.problem.statement import Point
-from hullrank.solvers.pairs_search import PairStart, regular_cholesky
+from hullrank.solvers.pair_points import PairStart
+from hullrank.solvers.pairs_search import regular_cholesky
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from hullrank.problem.pair_statement import PairStatement, Window
 from hullrank.problem.pairs import PairCharge, PairProblem, pair_bounds
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers.base import Options, Solver, able, register
-from hullrank.solvers.pairs_search import NARROWEST, PAYING, WIDEST, PairPoint, PairSearch, PairStart, all_paying
+from hullrank.solvers.pair_points import NARROWEST, WIDEST, PairPoint, PairStart
+from hullrank.solvers.pairs_search import PAYING, PairSearch, all_paying
 
 NAME = "pairs_newton"
 ROUGH = 1e-4  # gap of a problem on fewer rows whose solution is a start

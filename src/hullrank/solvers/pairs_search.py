@@ -9,8 +9,6 @@ whose last term falls with h^2 where pairs lie dense, and with h at a kink. The 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,12 +19,12 @@ from hullrank.problem.all_pairs import AllPairs
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.pair_sets import Floats, PairsAt
-from hullrank.problem.pairs import PairCharge, PairProblem
-from hullrank.problem.statement import Point
+from hullrank.problem.pairs import PairProblem
+from hullrank.problem.rows import ArrayRows
 from hullrank.solvers._conjugate_gradients import conjugate_gradients
+from hullrank.solvers.pair_points import NARROWEST, WIDEST, PairPoint, PairStart
 from hullrank.solvers.pairs_vertex import vertex
 
-WIDEST = 4.0  # window at w = 0, where every pair lies at z = 1
 WIDE = 1.0  # window at the first weights that are not 0
 FEW_COLUMNS, FEW_ROWS = 16, 400  # columns, or rows, up to which a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # columns beyond which directions come from conjugate gradients
@@ -42,79 +40,9 @@ SAME_PAIRS = 1e-6  # ratio of the gradient's part to the window's after one step
 BOLD = 0.003  # ratio of one window to the next that holds the same pairs
 EXACT = 1e-9  # width, in margins, of the window of a point that was found without one
 PAYING = 1.0  # width, in margins, of the window that no pair reaches where C is so small that all pairs pay in full
-NARROWEST = 1e-9  # window in which a solve from known weights begins
 OUTDATED = 0.02  # what a step leaves of the gradient's part of the gap if the Hessian is no longer that of the point
 RESIDUAL = 0.03  # relative residual at which conjugate gradients end
-
-
-@dataclass(frozen=True)
-class PairStart(Point):
-    """Where a solve for a neighbouring price may begin: at the weights and in the window where that for C ended.
-
-    ``curvature`` is the second derivative of the charge in the weights about there, divided by C.
-    """
-
-    width: float = WIDEST
-    C: float | None = None
-    curvature: Floats | None = None
-
-
-@dataclass(frozen=True)
-class PairPoint:
-    """Weights with their scores, the charge of the pairs (smoothed over ``width``) and its gradient.
-
-    ``evidence`` is what proves the gap, where it is not the window of ``width`` at ``w`` (see ``pair_statement``).
-    Points that are only kept have no scores and no pairs at them, which are most of the memory.
-    """
-
-    w: Floats
-    scores: Any
-    charge: PairCharge
-    gradient: Floats
-    width: float
-    evidence: Any = None
-
-    @cached_property
-    def distance(self) -> float:
-        """The gradient's part of the gap."""
-        return 0.5 * float(self.gradient @ self.gradient)
-
-    @cached_property
-    def gap(self) -> float:
-        """Upper bound on P(w) minus the optimum."""
-        length = (2 * self.distance) ** 0.5 + self.charge.noise
-        return 0.5 * length * length + self.charge.complementarity
-
-    @cached_property
-    def value(self) -> float:
-        """The smoothed objective."""
-        return 0.5 * float(self.w @ self.w) + self.charge.value
-
-    def ball(self, tol: float) -> tuple[Floats, float]:
-        """Centre and radius of a ball that holds the solution w*, and all weights whose relative gap is at most tol.
-
-        The gap is at least 1/2 |w - w*|^2 + 1/2 |u - w*|^2, where u = w - gradient are the weights of the multipliers,
-        and the middle c of w and u has |c - w*|^2 = 1/2 |w - w*|^2 + 1/2 |u - w*|^2 - 1/4 |w - u|^2.
-        """
-        radius = (self.gap - self.distance / 2) ** 0.5 + self.charge.noise
-        return self.w - self.gradient / 2, radius + (2 * tol * self.value) ** 0.5
-
-    @property
-    def objective(self) -> float:
-        """At most P(w): smoothing adds at most twice the complementarity (see ``PairProblem.charge``)."""
-        return self.value - 2 * self.charge.complementarity
-
-    def width_for(self, tol: float) -> float:
-        """A window narrow enough for the tolerance where pairs lie dense: what it adds falls with its square."""
-        loose = self.charge.complementarity
-        ratio = (0.3 * tol * max(self.objective, 0.0) / loose) ** 0.5 if loose > 0 else 1.0
-        return max(self.width * min(ratio, 1.0), NARROWEST)
-
-    def kept(self) -> "PairPoint":
-        """The point without its scores and pairs, which take most of its memory."""
-        if self.scores is None:
-            return self
-        return PairPoint(self.w, None, self.charge._replace(at=None), self.gradient, self.width, self.evidence)
+Inverse = Callable[[Floats], Floats]  # the product of a vector with an inverse
 
 
 class PairSearch:
@@ -124,10 +52,10 @@ class PairSearch:
         self.problem = problem
         self.iterations = 0
         self.sample_rows = max(SAMPLE_ROWS, 20 * len(w), problem.rows.n_rows // max(SAMPLED, len(w) // 2))
-        self.factor: Any = None  # of the Hessian, while it serves
-        self.is_stale = False  # whether the factor is of an earlier Hessian, and serves as a preconditioner
+        self.inverse: Inverse | None = None  # of the Hessian, while it serves
+        self.is_stale = False  # whether it is that of an earlier Hessian, and serves as a preconditioner
         self.curvature: Any = None  # the last Hessian of the charge, divided by C
-        self.is_whole = False  # whether the factor is of the Hessian of all rows
+        self.is_whole = False  # whether the inverse is of the Hessian of all rows
         self.short_steps = self.steps = 0  # short ones in a row, and all in this window
         self.anchor: PairPoint | None = None  # the last solution in its window
         self.shrink = SHRINK
@@ -150,11 +78,11 @@ class PairSearch:
             return cls(problem, np.zeros(n), WIDEST)
         mean, square = problem.mean_difference()
         pull, slope = problem.derivatives_at_zero(WIDEST)
-        factor = regular_cholesky(np.eye(n) + problem.C * slope * square)
-        w = problem.C * pull * lapack.dpotrs(factor, mean)[0]
+        inverse = regular_inverse(np.eye(n) + problem.C * slope * square)
+        w = problem.C * pull * inverse(mean)
         w *= problem.likely_length(float(w @ w), float(w @ mean), float(w @ square @ w))
         search = cls(problem, w, WIDE)
-        search.factor, search.is_stale, search.curvature = factor, True, slope * square
+        search.inverse, search.is_stale, search.curvature = inverse, True, slope * square
         return search
 
     @classmethod
@@ -166,22 +94,22 @@ class PairSearch:
         """
         if start.curvature is None or start.C is None:
             return cls(problem, w, start.width)
-        factor = regular_cholesky(np.eye(len(w)) + problem.C * start.curvature)
-        w = w + (problem.C / start.C - 1) * lapack.dpotrs(factor, w)[0]
+        inverse = regular_inverse(np.eye(len(w)) + problem.C * start.curvature)
+        w = w + (problem.C / start.C - 1) * inverse(w)
         if problem.charge is Charge.HINGE:
             slope = problem.pairs.at(problem.rows.scores(w)).hinge()[1]
             gradient = w + problem.C * problem.contrast(slope)
-            search = cls(problem, w - lapack.dpotrs(factor, gradient)[0], start.width)
+            search = cls(problem, w - inverse(gradient), start.width)
             search.steps = search.iterations = 1
             search.is_stale = search.point.distance > OUTDATED * 0.5 * float(gradient @ gradient)
         else:
             search = cls(problem, w, start.width)
-        search.factor, search.curvature = factor, start.curvature
+        search.inverse, search.curvature = inverse, start.curvature
         return search
 
     def restart(self, w: Floats, width: float) -> None:
         """Go on from other weights."""
-        self.factor, self.short_steps, self.steps, self.anchor, self.shrink = None, 0, 0, None, SHRINK
+        self.inverse, self.short_steps, self.steps, self.anchor, self.shrink = None, 0, 0, None, SHRINK
         self.point = self.at(w, width)
         self.offer(self.point)
 
@@ -265,10 +193,10 @@ class PairSearch:
         """From the solution p in its window to one narrower by ``ratio``."""
         self.anchor = p.kept()
         self.point = self._point(p.w, p.scores, p.width * ratio, p.charge.at)
-        self.factor, self.steps, self.short_steps = None, 0, 0
+        self.inverse, self.steps, self.short_steps = None, 0, 0
         if self.shrink >= CAREFUL:
             self._predict(p)
-            self.factor = None
+            self.inverse = None
 
     def _predict(self, before: PairPoint) -> None:
         """Follow the pairs in the window as it shrinks: with the multipliers they have, z shrinks with the width.
@@ -302,7 +230,7 @@ class PairSearch:
 
     def _step(self, tol: float) -> None:
         """One Newton direction, followed until the slope no longer rises steeply."""
-        before, fresh = self.point, self.factor is None
+        before, fresh = self.point, self.inverse is None
         if before.distance == 0:
             return
         direction = self._direction(before.gradient, before.width)
@@ -323,8 +251,8 @@ class PairSearch:
             self.sample_rows *= 4
 
     def _refreshing_pays(self, ratio: float, tol: float) -> bool:
-        """Whether more than one step with the present factor is likely to be left, each of which costs about as much as
-        a new one; ``ratio`` is what the last step left of the gap."""
+        """Whether more than one step with the present inverse is likely to be left, each of which costs about as much
+        as a new one; ``ratio`` is what the last step left of the gap."""
         p = self.point
         return self.is_whole and not self._products_pay and 4 * ratio * p.distance > tol * p.objective
 
@@ -332,15 +260,31 @@ class PairSearch:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
         if _too_many_columns(len(gradient), len(self.point.scores)):
             return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
-        if self.factor is None or (self.is_stale and not self._products_pay):
-            self.factor, self.is_stale = regular_cholesky(self._hessian(width, slope)), False
+        if self.inverse is None or (self.is_stale and not self._products_pay):
+            self.inverse, self.is_stale = self._inverted(width, slope), False
         if self.is_stale:
-            return self._iterated_direction(gradient, width, slope, self._solve)
-        return -self._solve(gradient)
+            return self._iterated_direction(gradient, width, slope, self.inverse)
+        return -self.inverse(gradient)
 
-    def _solve(self, r: Floats) -> Floats:
-        found: Floats = lapack.dpotrs(self.factor, r)[0]
-        return found
+    def _inverted(self, width: float, slope: float) -> Inverse:
+        """The inverse of I + slope H; with a kernel without H itself, since few of the rows are in pairs of the window.
+
+        Let R be these rows and A the second derivative of the charge in their scores. Then H = R'AR, and
+        (I + R'AR)^-1 = I - R'(I + A RR')^-1 A R, where RR' are kernel values.
+        """
+        problem = self.problem
+        listed = not isinstance(problem.pairs, AllPairs)
+        if listed or problem.charge is not Charge.HINGE or not _is_square(problem.rows):
+            return regular_inverse(self._hessian(width, slope))
+        self.is_whole = True
+        some, A = problem.curvature_among(self.point.charge.at, width)
+        if not len(some):
+            return lambda r: r
+        R, A = problem.rows.X[some], slope * A
+        system = A @ problem.rows.products[some][:, some]
+        system[np.diag_indices(len(some))] += 1.0
+        factor, pivots, _ = lapack.dgetrf(system)
+        return lambda r: r - lapack.dgetrs(factor, pivots, A @ (R @ r))[0] @ R
 
     @property
     def _products_pay(self) -> bool:
@@ -392,9 +336,20 @@ def all_paying(problem: PairProblem) -> Floats | None:
     return problem.C * pull if problem.C * reach < 1 - PAYING / 2 else None
 
 
+def _is_square(rows: ArrayRows) -> bool:
+    """Whether there are about as many columns as rows, as with a kernel, and not few."""
+    return not rows.is_sparse and FEW_COLUMNS < rows.n_features <= rows.n_rows < 2 * rows.n_features
+
+
 def _too_many_columns(n: int, m: int) -> bool:
     """Whether directions come from conjugate gradients."""
     return n > (SQUARE_COLUMNS if 2 * n > m else DENSE_COLUMNS)
+
+
+def regular_inverse(H: Floats) -> Inverse:
+    """The inverse of H, or of a slightly larger matrix (see ``regular_cholesky``)."""
+    factor = regular_cholesky(H)
+    return lambda r: np.asarray(lapack.dpotrs(factor, r)[0])
 
 
 def regular_cholesky(H: Floats) -> Floats:
