@@ -167,6 +167,16 @@ def test_the_report_says_whose_rows_it_shows(fitted):
     assert "fitted to" not in " ".join(in_words(boosted))
 
 
+def test_the_figure_on_rows_left_out_stands_beside_the_one_that_flatters(fitted):
+    model, X, y = fitted
+    held_out = {"figure": "pair accuracy within queries", "rows": 150, "mean": 0.8123, "low": 0.78, "high": 0.84}
+    told = " ".join(in_words(gather(model, X, y, held_out=held_out)))
+    assert "flatter it. On rows left out in turn by the fit, 81.2% of pairs within queries were right" in told
+    assert "(95% interval 78.0% to 84.0%): expect that of new rows." in told
+    assert "left out" not in " ".join(in_words(gather(model, X, y)))
+    assert "left out" not in " ".join(in_words(gather(model, X[:100], y[:100], held_out=held_out)))
+
+
 def test_rows_come_with_their_cells_and_what_names_them_first(fitted):
     model, X, y = fitted
     table = pl.DataFrame({"size": X[:, 0], "kind": ["a", None] * 75, "id": [f"row-{i}" for i in range(150)]})

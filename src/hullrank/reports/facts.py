@@ -32,6 +32,7 @@ def gather(
     groups: Any = None,
     numbers: Any = None,
     table: Any = None,
+    held_out: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Facts about a fitted estimator on samples.
 
@@ -45,6 +46,7 @@ def gather(
     table : data frame of the same rows, whose cells are shown with every row, default=None: X
     qid : queries, within which pairs are counted (if the order is total), default=None
     groups : groups of a model that was fitted with groups, within which pairs are counted, default=None
+    held_out : what the fit found on rows left out (figure, rows, mean, low and high), default=None
     """
     inside = unwrap(estimator)
     model = inside.model
@@ -66,6 +68,7 @@ def gather(
         "model": type(model).__name__,
         "rows": len(placed.scores),
         "training": training,
+        "held_out": held_out,
         "grades": grades if len(grades) <= _MOST_GRADES else [],
         "n_grades": len(grades),
         "pair_accuracy": _number(_pair_accuracy(y, placed, order, qid)),

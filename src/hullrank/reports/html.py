@@ -89,7 +89,8 @@ def write_report(
     y : array-like of shape (n_samples,)
     title : str, default="Ranking report"
     **options : ``names`` (of the weights), ``labels`` (of the classes), ``sample_weight``, ``qid``, ``groups``,
-        ``numbers`` (of the rows), ``table`` (a data frame of the same rows, whose cells are shown at each)
+        ``numbers`` (of the rows), ``table`` (a data frame of the same rows, whose cells are shown at each),
+        ``held_out`` (what the fit found on rows left out: a dict with figure, rows, mean, low and high)
     """
     page = render(gather(estimator, X, y, **options), title)
     with replacing(path) as stream:
