@@ -183,6 +183,18 @@ def test_rows_come_with_their_cells_and_what_names_them_first(fitted):
     shown = gather(model, X, y, table=table)["shown"]
     assert shown["columns"] == ["id", "size", "kind"]
     assert shown["cells"][1] == ["row-1", f"{X[1, 0]:.6g}", "missing"]
+
+
+def test_violated_pairs_are_called_by_what_names_their_rows(fitted):
+    model, X, y = fitted
+    table = pl.DataFrame({"day": [f"2024-{i}" for i in range(150)], "id": [f"row-{i}" for i in range(150)]})
+    facts = gather(model, X, y, names=["day", "b", "c"], table=table)
+    assert facts["naming"] == "id"
+    for pair in facts["pairs"]:
+        assert all(pair[end]["name"] == f"row-{pair[end]['row'] - 1}" for end in ("lower", "higher"))
+    facts = gather(model, X, y, table=table.select("day").with_columns(day=pl.lit("one")))
+    assert facts["naming"] is None
+    assert "name" not in facts["pairs"][0]["lower"]
     assert gather(model, X, y, names=["a", "b", "c"])["shown"]["columns"] == ["a", "b", "c"]
 
 

@@ -1,8 +1,10 @@
 """The report in a real browser: it loads without a complaint, and hovering, filtering, dragging and keys work."""
 
+import io
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 import chromium
@@ -251,6 +253,57 @@ def test_a_phone_needs_no_sideways_scrolling_and_text_has_contrast(page, scheme)
     finally:
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def on_a_phone(browser):
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 375, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    )
+
+
+def test_on_a_phone_the_order_stands_upright_and_long_names_leave_room_for_the_bars(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    grades = ["poor", "fair", "good", "excellent"]
+    y = np.array(grades)[np.digitize(X @ [2.0, 1, -1] + rng.normal(size=90), [-2, 0, 2])]
+    names = ["a_name_of_one_long_word_with_many_underscores_in_it", "some words that go on for long", "c"]
+    table = pl.DataFrame({"id": [f"row-{i}" for i in range(90)]})
+    write_report(tmp_path / "r.html", FixedMarginClassifier(classes=grades).fit(X, y), X, y, names=names, table=table)
+    on_a_phone(browser)
+    try:
+        browser.get(f"file://{tmp_path}/r.html")
+        assert "row-" in css(browser, "#pairs tbody td")[0].text
+        for part in css(browser, "#order .scroll, #weights .scroll"):
+            assert part.get_property("scrollWidth") <= part.get_property("clientWidth")
+        assert all(0 < bar.rect["x"] + bar.rect["width"] < 375 for bar in css(browser, "#weights .weight"))
+        boxes = css(browser, "#order svg rect")
+        assert np.all(np.diff([box.rect["y"] for box in boxes]) < 0)  # the highest grade on top
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_box_that_scrolls_has_a_shade_where_it_goes_on(page):
+    on_a_phone(page)
+    try:
+        box = css(page, "#pairs .scroll")[0]
+        page.execute_script("arguments[0].scrollIntoView()", box)
+        assert box.get_property("scrollWidth") > box.get_property("clientWidth")
+        left, right = _edges(box)
+        assert right > left + 20
+        page.execute_script("arguments[0].scrollLeft = 1000", box)
+        left, right = _edges(box)
+        assert left > right + 20
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def _edges(box):
+    """How far from their ground the first and the last pixel of a box are, in a row above its text."""
+    from matplotlib.image import imread
+
+    pixels = 255 * imread(io.BytesIO(box.screenshot_as_png))[3, :, :3].mean(axis=1)
+    ground = np.median(pixels)
+    return abs(pixels[1] - ground), abs(pixels[-2] - ground)
 
 
 def _luminance(colour):
