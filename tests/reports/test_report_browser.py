@@ -6,6 +6,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.image import imread
 
 import chromium
 from chromium import css, wait_for
@@ -136,7 +137,7 @@ def test_dragging_a_threshold_changes_the_confusion_matrix(page, model):
     assert (after != before).any()
     thresholds = np.array([value, model[0].thresholds_[1]])
     assert np.abs(after - expected_counts(model, thresholds)).sum() <= 2  # aria-valuenow has four digits
-    css(page, "button")[0].click()
+    css(page, "#reset")[0].click()
     np.testing.assert_array_equal(counts(page), before)
 
 
@@ -152,6 +153,26 @@ def test_dragged_thresholds_are_saved(page, model, tmp_path):
     assert held["thresholds"][0] == pytest.approx(value, rel=1e-3)
     assert held["thresholds"][0] < model[0].thresholds_[0]
     assert held["thresholds"][1] == model[0].thresholds_[1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_is_saved_by_the_keyboard_on_a_white_ground(page, tmp_path, scheme):
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    try:
+        css(page, "#save-picture")[0].send_keys("\ue007")  # Enter
+        saved = tmp_path / "score-line.png"
+        wait_for(saved.exists)
+        picture = imread(saved)
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    box = css(page, "#line .plot")[0].get_dom_attribute("viewBox").split()
+    assert picture.shape[1] == 1600
+    assert picture.shape[0] > 1600 * float(box[3]) / float(box[2])  # with the legend below
+    np.testing.assert_array_equal(picture[[0, 0, -1, -1], [0, -1, 0, -1]], 1)
+    colours = {tuple(pixel) for pixel in np.round(255 * picture[::2, ::2, :3]).astype(int).reshape(-1, 3).tolist()}
+    assert len(colours) > 20  # dots, bars and words, on the ground
 
 
 def test_the_marks_have_a_legend(page):
@@ -183,6 +204,9 @@ def test_real_targets_and_kernels(browser, model, tmp_path):
     best = int(np.argmin(heights))
     ActionChains(browser).move_to_element(css(browser, "#trend .point")[best]).perform()
     assert f"Row {best + 1}: target" in css(browser, "#trend-detail")[0].text
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    css(browser, "#save-picture")[0].click()
+    wait_for((tmp_path / "predicted-rank.png").exists)
     assert [h.text for h in css(browser, "h2")][-2:] == ["Influence", "Certificate"]
     assert not browser.get_log("browser")
     assert browser.execute_script("return window.hacked") is None
@@ -299,8 +323,6 @@ def test_a_box_that_scrolls_has_a_shade_where_it_goes_on(page):
 
 def _edges(box):
     """How far from their ground the first and the last pixel of a box are, in a row above its text."""
-    from matplotlib.image import imread
-
     pixels = 255 * imread(io.BytesIO(box.screenshot_as_png))[3, :, :3].mean(axis=1)
     ground = np.median(pixels)
     return abs(pixels[1] - ground), abs(pixels[-2] - ground)

@@ -32,6 +32,15 @@ function table(parent, head, rows, words = 1) {
   return grid;
 }
 
+// Gives a file to the browser to save.
+function download(name, blob) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 // A line that says what the marks of a picture mean; each entry has a mark and words.
 function legend(parent, entries) {
   const list = put(parent, "ul", { class: "legend note" });
