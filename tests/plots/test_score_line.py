@@ -207,7 +207,7 @@ def test_hostile_labels_are_drawn_as_they_are():
     ("arguments", "message"),
     [
         ({"scores": [1.0, np.nan, 2]}, "finite"),
-        ({"scores": [[1.0, 2, 3]]}, "shape"),
+        ({"scores": [[1.0, 2, 3]]}, r"have shape \(1, 3\); use model.score_samples\(X\)"),
         ({"thresholds": [1.0, 2, 3, 4]}, "thresholds has shape"),
         ({"intervals": [[1.0, 2]]}, "intervals has shape"),
         ({"qid": [1]}, "qid has shape"),
