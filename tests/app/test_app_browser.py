@@ -67,12 +67,14 @@ def names(page):
 
 
 def in_order(page, wanted):
-    """Put the grades into an order, from the highest, by the keyboard."""
+    """Put the grades into an order, from the highest, by the keyboard, and say that it is right where that is asked."""
     wait_for(lambda: sorted(names(page)) == sorted(wanted))
     for place, name in enumerate(wanted):
         while (at := names(page).index(name)) > place:
             css(page, ".grades li")[at].send_keys(UP)
     assert names(page) == wanted
+    if css(page, "#grades-checked")[0].is_displayed():
+        click(page, "#grades-checked")
 
 
 def give_part(page, column, role):
@@ -153,7 +155,7 @@ def test_from_a_dropped_table_to_files_on_disk_and_a_phone(page, tmp_path):
 def test_grades_are_dragged(page):
     from selenium.webdriver.common.action_chains import ActionChains
 
-    click(page, "#sample")
+    choose(page, TABLES / "wine.csv")
     wait_for(lambda: names(page) == ["poor", "good", "fair", "excellent"])
     poor, excellent = css(page, ".grades li")[0], css(page, ".grades li")[3]
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", poor)
@@ -171,6 +173,41 @@ def test_grades_are_dragged(page):
     assert names(page) == ["excellent", "good", "fair", "poor"]
     click(page, ".grades li:nth-child(3) .tie")
     assert page.execute_script("return JSON.stringify(page.levels())") == '[["poor"],["good","fair"],["excellent"]]'
+
+
+def can_learn(page):
+    """Whether Fit and Compare can be pressed; if not, the page says why beside each."""
+    fit, compare = (css(page, f"#{name}")[0].is_enabled() for name in ("fit", "compare"))
+    waits = ["I have checked the order" in said.text for said in css(page, ".waits")]
+    assert fit == compare
+    assert waits == [not fit, not fit]
+    return fit
+
+
+def test_the_sample_comes_in_its_order_and_other_words_are_asked_for_theirs(page):
+    click(page, "#sample")
+    wait_for(lambda: names(page) == ["excellent", "good", "fair", "poor"])
+    assert can_learn(page)
+    give_part(page, 1, "target")  # the region, of which nobody knows an order
+    assert names(page) == ["valley", "hills", "coast"]
+    assert "order of the alphabet" in css(page, "#grades-note")[0].text
+    assert not can_learn(page)
+    box = css(page, "#grades-checked")[0]
+    box.send_keys(" ")
+    assert can_learn(page)
+    box.send_keys(" ")
+    assert not can_learn(page)
+    css(page, ".grades li")[0].send_keys(DOWN)
+    assert can_learn(page)
+    assert not box.is_displayed()
+    give_part(page, 2, "target")  # the year, a number
+    assert can_learn(page)
+    give_part(page, 8, "target")
+    assert names(page) == ["excellent", "good", "fair", "poor"]
+    assert can_learn(page)
+    page.refresh()
+    wait_for(lambda: names(page) == ["excellent", "good", "fair", "poor"])
+    assert can_learn(page)
 
 
 def test_hostile_names_stay_words_and_what_is_said_of_a_table_is_said_once(page, tmp_path):

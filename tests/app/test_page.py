@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from visitors import TABLES, WINE
 
+from hullrank.cli.sample import SAMPLES
 from hullrank.io import load
 
 LEVELS = [["poor"], ["fair"], ["good"], ["excellent"]]
@@ -30,6 +31,13 @@ def test_a_table_is_understood(with_wine):
     assert kinds["alcohol"] == "numbers"
     assert facts["notes"] == ["left out, because empty or different in every row: wine"]
     assert with_wine.get("state").json()["table"] == facts
+
+
+def test_the_sample_brings_its_order(command_here, visitor):
+    facts = visitor.post("sample").json()
+    assert facts["levels"] == LEVELS
+    assert " < ".join(level[0] for level in LEVELS) in SAMPLES[facts["file"]]
+    assert "levels" not in visitor.send("wine.csv", WINE).json()  # of somebody's own table nothing is known
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from commands import ORDER, WORDS, table
 from hullrank import ConvexHullRanker, FixedMarginClassifier
 from hullrank.cli import result
 from hullrank.cli.folds import Remarks
-from hullrank.io import TableEncoder
+from hullrank.io import TableEncoder, read_model, save
 from hullrank.metrics import mean_average_precision, mean_reciprocal_rank, ndcg_score, precision_at_k, wmw_score
 from hullrank.order import OrderGraph
 from hullrank.reports.comparison import compare, folds
@@ -43,6 +43,19 @@ class TestFit:
             expected.append(wmw_score(y[test], model.score_samples(encoder.transform(X[test])), order=order))
         assert told["folds"] == pytest.approx(expected)
         assert told["mean"] == pytest.approx(np.mean(expected))
+
+    def test_the_model_carries_its_held_out_figure_to_the_report(self, run_here, csv, tmp_path):
+        model, page = tmp_path / "m.hull", tmp_path / "r.html"
+        told = json.loads(run_here("fit", csv, *GRADED, "-o", model, "--json").out)["cross_validated"]
+        held = read_model(model)
+        assert held.about["held_out"] == {name: told[name] for name in ("figure", "rows", "mean", "low", "high")}
+        run_here("report", model, csv, "-o", page)
+        assert f"left out in turn by the fit, {told['mean']:.1%} of pairs were right" in page.read_text("utf-8")
+        for other in ({}, {"held_out": "high"}, {"held_out": {**held.about["held_out"], "mean": "high"}}):
+            kept = {name: value for name, value in held.about.items() if name != "held_out"}
+            save(held.estimator, model, about={**kept, **other})  # as older files, and as hostile ones
+            assert run_here("report", model, csv, "-o", page).code == 0
+            assert "left out" not in page.read_text("utf-8").split("<main>")[0]
 
     @pytest.mark.slow
     def test_within_queries_is_in_the_name(self, run_here, csv, tmp_path):

@@ -207,7 +207,7 @@ def test_hostile_labels_are_drawn_as_they_are():
     ("arguments", "message"),
     [
         ({"scores": [1.0, np.nan, 2]}, "finite"),
-        ({"scores": [[1.0, 2, 3]]}, "shape"),
+        ({"scores": [[1.0, 2, 3]]}, r"have shape \(1, 3\); use model.score_samples\(X\)"),
         ({"thresholds": [1.0, 2, 3, 4]}, "thresholds has shape"),
         ({"intervals": [[1.0, 2]]}, "intervals has shape"),
         ({"qid": [1]}, "qid has shape"),
@@ -261,3 +261,26 @@ def test_small_words_can_be_read_on_their_ground(style):
         _, ax = plt.subplots()
         low, high = sorted([luminance(quiet(ax)), luminance(ax.get_facecolor())])
     assert (high + 0.05) / (low + 0.05) > 4.5
+
+
+def test_a_narrow_band_is_named_unless_its_name_would_reach_another():
+    def names(thresholds):
+        scores = np.linspace(0, 10, 44)
+        placed = {"classes": ["very mild", "mild", "severe", "very severe"], "thresholds": thresholds}
+        display = ScoreLineDisplay.from_predictions(np.repeat(placed["classes"], 11), scores, **placed)
+        return [text.get_text() for text in display.ax_.texts if text.get_text() in placed["classes"]]
+
+    assert sorted(names([2.0, 5.4, 5.8])) == ["mild", "severe", "very mild", "very severe"]
+    assert sorted(names([4.0, 4.2, 4.4])) == ["mild", "very mild", "very severe"]
+    assert "mild" not in names([4.0, 4.0, 7.0])  # no band at all
+
+
+def test_exact_hits_are_told_beside_guessing_and_neighbours():
+    display = ScoreLineDisplay.from_predictions(
+        [0, 0, 1, 1, 2, 2, 2, 3], [0.5, 1.5, 1.5, 3.5, 2.5, 1.5, 0.5, 3.5], thresholds=[1.0, 2.0, 3.0]
+    )
+    told = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert told == [
+        "in the band of its own class: 50%  (guessing: 25%)",
+        "in another band: 50%  (in the next one: 25%)",
+    ]

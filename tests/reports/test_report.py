@@ -167,12 +167,34 @@ def test_the_report_says_whose_rows_it_shows(fitted):
     assert "fitted to" not in " ".join(in_words(boosted))
 
 
+def test_the_figure_on_rows_left_out_stands_beside_the_one_that_flatters(fitted):
+    model, X, y = fitted
+    held_out = {"figure": "pair accuracy within queries", "rows": 150, "mean": 0.8123, "low": 0.78, "high": 0.84}
+    told = " ".join(in_words(gather(model, X, y, held_out=held_out)))
+    assert "flatter it. On rows left out in turn by the fit, 81.2% of pairs within queries were right" in told
+    assert "(95% interval 78.0% to 84.0%): expect that of new rows." in told
+    assert "left out" not in " ".join(in_words(gather(model, X, y)))
+    assert "left out" not in " ".join(in_words(gather(model, X[:100], y[:100], held_out=held_out)))
+
+
 def test_rows_come_with_their_cells_and_what_names_them_first(fitted):
     model, X, y = fitted
     table = pl.DataFrame({"size": X[:, 0], "kind": ["a", None] * 75, "id": [f"row-{i}" for i in range(150)]})
     shown = gather(model, X, y, table=table)["shown"]
     assert shown["columns"] == ["id", "size", "kind"]
     assert shown["cells"][1] == ["row-1", f"{X[1, 0]:.6g}", "missing"]
+
+
+def test_violated_pairs_are_called_by_what_names_their_rows(fitted):
+    model, X, y = fitted
+    table = pl.DataFrame({"day": [f"2024-{i}" for i in range(150)], "id": [f"row-{i}" for i in range(150)]})
+    facts = gather(model, X, y, names=["day", "b", "c"], table=table)
+    assert facts["naming"] == "id"
+    for pair in facts["pairs"]:
+        assert all(pair[end]["name"] == f"row-{pair[end]['row'] - 1}" for end in ("lower", "higher"))
+    facts = gather(model, X, y, table=table.select("day").with_columns(day=pl.lit("one")))
+    assert facts["naming"] is None
+    assert "name" not in facts["pairs"][0]["lower"]
     assert gather(model, X, y, names=["a", "b", "c"])["shown"]["columns"] == ["a", "b", "c"]
 
 

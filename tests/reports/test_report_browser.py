@@ -1,9 +1,12 @@
 """The report in a real browser: it loads without a complaint, and hovering, filtering, dragging and keys work."""
 
+import io
 import json
 
 import numpy as np
+import polars as pl
 import pytest
+from matplotlib.image import imread
 
 import chromium
 from chromium import css, wait_for
@@ -134,7 +137,7 @@ def test_dragging_a_threshold_changes_the_confusion_matrix(page, model):
     assert (after != before).any()
     thresholds = np.array([value, model[0].thresholds_[1]])
     assert np.abs(after - expected_counts(model, thresholds)).sum() <= 2  # aria-valuenow has four digits
-    css(page, "button")[0].click()
+    css(page, "#reset")[0].click()
     np.testing.assert_array_equal(counts(page), before)
 
 
@@ -150,6 +153,26 @@ def test_dragged_thresholds_are_saved(page, model, tmp_path):
     assert held["thresholds"][0] == pytest.approx(value, rel=1e-3)
     assert held["thresholds"][0] < model[0].thresholds_[0]
     assert held["thresholds"][1] == model[0].thresholds_[1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_is_saved_by_the_keyboard_on_a_white_ground(page, tmp_path, scheme):
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    try:
+        css(page, "#save-picture")[0].send_keys("\ue007")  # Enter
+        saved = tmp_path / "score-line.png"
+        wait_for(saved.exists)
+        picture = imread(saved)
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    box = css(page, "#line .plot")[0].get_dom_attribute("viewBox").split()
+    assert picture.shape[1] == 1600
+    assert picture.shape[0] > 1600 * float(box[3]) / float(box[2])  # with the legend below
+    np.testing.assert_array_equal(picture[[0, 0, -1, -1], [0, -1, 0, -1]], 1)
+    colours = {tuple(pixel) for pixel in np.round(255 * picture[::2, ::2, :3]).astype(int).reshape(-1, 3).tolist()}
+    assert len(colours) > 20  # dots, bars and words, on the ground
 
 
 def test_the_marks_have_a_legend(page):
@@ -181,6 +204,9 @@ def test_real_targets_and_kernels(browser, model, tmp_path):
     best = int(np.argmin(heights))
     ActionChains(browser).move_to_element(css(browser, "#trend .point")[best]).perform()
     assert f"Row {best + 1}: target" in css(browser, "#trend-detail")[0].text
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    css(browser, "#save-picture")[0].click()
+    wait_for((tmp_path / "predicted-rank.png").exists)
     assert [h.text for h in css(browser, "h2")][-2:] == ["Influence", "Certificate"]
     assert not browser.get_log("browser")
     assert browser.execute_script("return window.hacked") is None
@@ -251,6 +277,55 @@ def test_a_phone_needs_no_sideways_scrolling_and_text_has_contrast(page, scheme)
     finally:
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def on_a_phone(browser):
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 375, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    )
+
+
+def test_on_a_phone_the_order_stands_upright_and_long_names_leave_room_for_the_bars(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    grades = ["poor", "fair", "good", "excellent"]
+    y = np.array(grades)[np.digitize(X @ [2.0, 1, -1] + rng.normal(size=90), [-2, 0, 2])]
+    names = ["a_name_of_one_long_word_with_many_underscores_in_it", "some words that go on for long", "c"]
+    table = pl.DataFrame({"id": [f"row-{i}" for i in range(90)]})
+    write_report(tmp_path / "r.html", FixedMarginClassifier(classes=grades).fit(X, y), X, y, names=names, table=table)
+    on_a_phone(browser)
+    try:
+        browser.get(f"file://{tmp_path}/r.html")
+        assert "row-" in css(browser, "#pairs tbody td")[0].text
+        for part in css(browser, "#order .scroll, #weights .scroll"):
+            assert part.get_property("scrollWidth") <= part.get_property("clientWidth")
+        assert all(0 < bar.rect["x"] + bar.rect["width"] < 375 for bar in css(browser, "#weights .weight"))
+        boxes = css(browser, "#order svg rect")
+        assert np.all(np.diff([box.rect["y"] for box in boxes]) < 0)  # the highest grade on top
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_box_that_scrolls_has_a_shade_where_it_goes_on(page):
+    on_a_phone(page)
+    try:
+        box = css(page, "#pairs .scroll")[0]
+        page.execute_script("arguments[0].scrollIntoView()", box)
+        assert box.get_property("scrollWidth") > box.get_property("clientWidth")
+        left, right = _edges(box)
+        assert right > left + 20
+        page.execute_script("arguments[0].scrollLeft = 1000", box)
+        left, right = _edges(box)
+        assert left > right + 20
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def _edges(box):
+    """How far from their ground the first and the last pixel of a box are, in a row above its text."""
+    pixels = 255 * imread(io.BytesIO(box.screenshot_as_png))[3, :, :3].mean(axis=1)
+    ground = np.median(pixels)
+    return abs(pixels[1] - ground), abs(pixels[-2] - ground)
 
 
 def _luminance(colour):

@@ -25,6 +25,7 @@ from hullrank.models.catalogue import commands
 from hullrank.reports.html import SCRIPTS, resource
 
 SAMPLE = "wine.csv"
+SAMPLE_GRADES = ("poor", "fair", "good", "excellent")  # from lowest to highest
 _OWN = ("app.css", "order.js", "columns.js", "live.js", "results.js", "app.js")
 _KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 
@@ -114,7 +115,7 @@ async def _sample(request: Request) -> Response:
     with session.job_done("columns") as job:
         table = session.arriving / SAMPLE
         table.write_bytes((files("hullrank") / "datasets" / "tables" / SAMPLE).read_bytes())
-        return await _look(session, job, table)
+        return await _look(session, job, table, levels=[[grade] for grade in SAMPLE_GRADES])
 
 
 async def _received(request: Request, folder: Path) -> Path:
@@ -128,14 +129,17 @@ async def _received(request: Request, folder: Path) -> Path:
         raise RefusedError("the upload was broken off") from error
 
 
-async def _look(session: Session, job: Job, table: Path) -> Response:
-    """Let the command look at a table that has just arrived; the one before it stays if this one is refused."""
+async def _look(session: Session, job: Job, table: Path, **known: Any) -> Response:
+    """Let the command look at a table that has just arrived; the one before it stays if this one is refused.
+
+    ``known`` is what we know of it beside what the command says.
+    """
     outcome = await work.look(job, session, table)
     if outcome.code:
         table.unlink()
         raise RefusedError(outcome.error or "the table cannot be read")
     notes = [event["note"] for _, event in job.events if "note" in event]
-    session.take_table(table, {**outcome.document, "notes": notes})
+    session.take_table(table, {**outcome.document, "notes": notes, **known})
     return JSONResponse(session.table)
 
 

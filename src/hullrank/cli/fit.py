@@ -87,15 +87,18 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     seconds = perf_counter() - start
     tell_columns(data, pipeline[0])
     facts = column_facts(data, pipeline[0]) if wishes.show_columns else None
+    notes = about_fit(wishes.method, columns, data, grades)
     with placed(model_file) as place:
-        save(pipeline, place, about=about_fit(wishes.method, columns, data, grades))
-    model = unwrap(pipeline).model
-    try:
-        with working(f"scoring {len(data):,} rows", keep=True):
-            rows = Placed(y, model.score_samples(Z), None, data.weights, data.qid, data.groups)
-        tell_result(model, rows, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
-    except KeyboardInterrupt:
-        note(f"stopped by Ctrl-C; the model is saved in {model_file}")
+        save(pipeline, place, about=notes)
+        model = unwrap(pipeline).model
+        try:
+            with working(f"scoring {len(data):,} rows", keep=True):
+                rows = Placed(y, model.score_samples(Z), None, data.weights, data.qid, data.groups)
+            held_out = tell_result(model, rows, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
+            if held_out is not None:
+                save(pipeline, place, about={**notes, "held_out": held_out})
+        except KeyboardInterrupt:
+            note(f"stopped by Ctrl-C; the model is saved in {model_file}")
 
 
 def _tuned_settings(task: Task) -> dict[str, Any]:

@@ -61,15 +61,17 @@ def run_fit_in_parts(
     tell_columns(sample, encoder, look.rows)
     facts = column_facts(sample, encoder, look.missing) if wishes.show_columns else None
     notes = {**about_fit(wishes.method, columns, sample, grades), "rows": look.rows}
-    with placed(model_file) as place:
-        save(pipeline, place, about=notes)
     order = None if graph is None or grades else graph.closure()
     task = Task(wishes.method, sample, y, settings, order, forms)
-    try:
-        trained = Placed.of_parts(Model(pipeline, notes, ""), parts, told=True)
-        tell_result(model, trained, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
-    except KeyboardInterrupt:
-        note(f"stopped by Ctrl-C; the model is saved in {model_file}")
+    with placed(model_file) as place:
+        save(pipeline, place, about=notes)
+        try:
+            trained = Placed.of_parts(Model(pipeline, notes, ""), parts, told=True)
+            held_out = tell_result(model, trained, task, seconds, model_file, wishes.cv, wishes.as_json, facts)
+            if held_out is not None:
+                save(pipeline, place, about={**notes, "held_out": held_out})
+        except KeyboardInterrupt:
+            note(f"stopped by Ctrl-C; the model is saved in {model_file}")
 
 
 def _order(look: FirstLook, wishes: Wishes) -> OrderGraph | None:

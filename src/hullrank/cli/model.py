@@ -145,6 +145,14 @@ class Model:
             return False
         return holds_training_rows(self.step, Z, y, **given)
 
+    @property
+    def held_out(self) -> dict[str, Any] | None:
+        """The figure on rows left out that was measured by the fit, if the file holds it."""
+        kept = self.about.get("held_out")
+        kinds = {"figure": str, "rows": int, "mean": float, "low": float, "high": float}
+        fits = isinstance(kept, dict) and all(isinstance(kept.get(name), kind) for name, kind in kinds.items())
+        return kept if fits else None
+
     def groups_column(self, given: str | None) -> str | None:
         """The column with the groups: the one given, else the one of the fit."""
         if given is not None and not hasattr(self.step, "groups_"):

@@ -43,6 +43,7 @@ def run_report(
             groups=data.groups,
             numbers=data.numbers,
             table=data.rows,
+            held_out=model.held_out,
         )
     if as_json:
         print_json({"report": report_file, "rows": len(data)})

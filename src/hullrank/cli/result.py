@@ -25,10 +25,11 @@ _MOST_ROWS_OF_KERNELS = 5_000  # the same where the work grows with the square o
 
 def tell_result(
     model: Any, trained: Placed, task: Task, seconds: float, model_file: Path, cv: bool, as_json: bool, columns: Any
-) -> None:
+) -> dict[str, Any] | None:
     """Say how good the model is, where it was saved, and (unless ``columns`` is None) what became of the columns.
 
-    The figure on rows left out is from folds of the rows of ``task``, which are the training rows or a sample of them.
+    The figure on rows left out, which is returned for the notes of the model file, is from folds of the rows of
+    ``task``: the training rows or a sample of them.
     """
     rows = len(trained)
     training = pair_accuracies(model, trained.y, trained.scores, trained.qid, trained.weights, trained.groups)
@@ -39,7 +40,7 @@ def tell_result(
         facts = {"model": str(model_file), "method": task.method, "rows": rows, "training": _one_word(training)}
         more = {"certificate": certificate_fields(certificate), "seconds": seconds, "library": hullrank.__version__}
         print_json({**facts, "cross_validated": held_out, **more, **({} if columns is None else {"columns": columns})})
-        return
+        return _noted(held_out)
     to_stderr = str(model_file) == STDOUT
     if columns is not None:
         (err if to_stderr else out).print(columns_table(columns), "")
@@ -60,6 +61,13 @@ def tell_result(
         note(f"stopped by Ctrl-C; the model {'is whole' if whole else 'as far as it got is saved: see its gap'}")
     if not to_stderr:
         say(f"Saved to {model_file}")
+    return _noted(held_out)
+
+
+def _noted(held_out: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What a model file keeps of the figure on rows left out."""
+    kept = ("figure", "rows", "mean", "low", "high")
+    return None if held_out is None else {name: held_out[name] for name in kept}
 
 
 def _cross_validated(task: Task) -> dict[str, Any] | None:

@@ -15,14 +15,22 @@ _WITHIN = 0.75  # share of a figure's width that its axes have
 
 
 def draw_bands(ax: Any, classes: NDArray[Any], edges: NDArray[np.float64], colours: NDArray[np.float64]) -> None:
-    """Tint the part of the score line that belongs to every class, and name it where the name fits."""
-    inches = _WITHIN * ax.figure.get_figwidth() / (edges[-1] - edges[0])
-    for label, colour, (start, stop) in zip(classes, colours, pairwise(edges), strict=True):
+    """Tint the part of the score line that belongs to every class, and name it.
+
+    A name may be wider than a narrow band, but not reach another name; the widest bands are named first.
+    """
+    letter = _LETTER * (edges[-1] - edges[0]) / (_WITHIN * ax.figure.get_figwidth())
+    for colour, (start, stop) in zip(colours, pairwise(edges), strict=True):
         ax.axvspan(start, stop, color=colour, alpha=0.07, lw=0, zorder=0)
-        name = short(label, 14)
-        if (stop - start) * inches > _LETTER * len(name):
+    middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    named: list[tuple[float, float]] = []
+    for code in np.argsort(-widths, kind="stable")[: np.count_nonzero(widths > 0)]:
+        name = short(classes[code], 14)
+        low, high = (middles[code] + side * letter * len(name) / 2 for side in (-1, 1))
+        if widths[code] > high - low or all(high < start or stop < low for start, stop in named):
+            named.append((low, high))
             ax.annotate(
-                name, ((start + stop) / 2, 1), (0, -3), ("data", "axes fraction"), "offset points",
+                name, (middles[code], 1), (0, -3), ("data", "axes fraction"), "offset points",
                 ha="center", va="top", fontsize="small", color=ink(ax), alpha=0.7,
             )  # fmt: skip
 

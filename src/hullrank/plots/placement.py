@@ -76,8 +76,13 @@ def place(
     ``own`` are thresholds (n_samples, n_classes - 1) for every sample, where these differ between groups.
     """
     scores = np.asarray(scores, dtype=np.float64)
-    if scores.ndim != 1 or not np.isfinite(scores).all():
-        raise HullrankError(f"scores must be a vector of finite numbers, and have shape {scores.shape}")
+    if scores.ndim != 1:
+        raise HullrankError(
+            f"scores must be a vector, one number for every sample, and have shape {scores.shape}; "
+            "use model.score_samples(X)"
+        )
+    if not np.isfinite(scores).all():
+        raise HullrankError("scores must be finite, and there are infinite or missing ones")
     rows = np.empty((len(scores), 0))
     values = check_target(rows, y)
     labels = _encode(y, values, classes)

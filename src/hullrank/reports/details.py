@@ -32,10 +32,25 @@ def cells(table: Any, names: Any, shown: Any) -> dict[str, Any]:
         return {"columns": labels, "cells": [[_text(value) for value in row] for row in rows]}
     if not isinstance(frame, nw.DataFrame):
         return {"columns": [], "cells": []}
-    own = [name for name in frame.columns if frame[name].dtype == nw.String and frame[name].is_unique().all()]
+    own = _naming(frame)
     first = [*own, *[name for name in frame.columns if name not in own]][:_MOST_COLUMNS]
     columns = [[_text(value) for value in frame[name][shown.tolist()].to_list()] for name in first]
     return {"columns": [str(name) for name in first], "cells": list(map(list, zip(*columns, strict=True)))}
+
+
+def _naming(frame: Any) -> list[str]:
+    """The columns of a data frame whose words differ in every row, and so name it."""
+    return [name for name in frame.columns if frame[name].dtype == nw.String and frame[name].is_unique().all()]
+
+
+def names_of_rows(table: Any, features: Any) -> tuple[str | None, list[str]]:
+    """The first column of a table that names its rows and is no feature, with its cells; (None, []) without one."""
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None, []
+    used = set() if features is None else set(map(str, features))
+    first = next((name for name in _naming(frame) if name not in used), None)
+    return first, [] if first is None else [_text(value) for value in frame[first].to_list()]
 
 
 def _text(value: Any) -> str:

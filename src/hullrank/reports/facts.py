@@ -11,7 +11,7 @@ from hullrank.metrics import swapped_pairs, wmw_score
 from hullrank.order import OrderGraph
 from hullrank.plots.order_graph import edge_accuracies, layout
 from hullrank.plots.placement import Placement, place_by
-from hullrank.reports.details import cells, influences, trend, worst_pairs
+from hullrank.reports.details import cells, influences, names_of_rows, trend, worst_pairs
 from hullrank.reports.whose import holds_training_rows
 
 _MOST_POINTS = 3000
@@ -32,6 +32,7 @@ def gather(
     groups: Any = None,
     numbers: Any = None,
     table: Any = None,
+    held_out: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Facts about a fitted estimator on samples.
 
@@ -45,6 +46,7 @@ def gather(
     table : data frame of the same rows, whose cells are shown with every row, default=None: X
     qid : queries, within which pairs are counted (if the order is total), default=None
     groups : groups of a model that was fitted with groups, within which pairs are counted, default=None
+    held_out : what the fit found on rows left out (figure, rows, mean, low and high), default=None
     """
     inside = unwrap(estimator)
     model = inside.model
@@ -61,11 +63,13 @@ def gather(
     qid = np.asarray(qid) if qid is not None and order.is_total else None
     shown = _shown(len(placed.scores))
     few = len(grades) <= _MOST_GRADES
+    naming, called = names_of_rows(table, names)
     edges = _edges(y, placed, order, qid) if len(order) <= _MOST_GRADES else []
     return {
         "model": type(model).__name__,
         "rows": len(placed.scores),
         "training": training,
+        "held_out": held_out,
         "grades": grades if len(grades) <= _MOST_GRADES else [],
         "n_grades": len(grades),
         "pair_accuracy": _number(_pair_accuracy(y, placed, order, qid)),
@@ -78,7 +82,8 @@ def gather(
         "edges": edges,
         "places": layout(order).tolist() if edges else [],
         "total": bool(order.is_total),
-        "pairs": _worst_pairs(placed, order, grades, qid, numbers),
+        "pairs": _worst_pairs(placed, order, grades, qid, numbers, called),
+        "naming": naming,
         "weights": _weights(model, names),
         "card": card(model, names),
         "influences": influences(estimator, X, y, names, qid, sample_weight)[:_MOST_WEIGHTS],
@@ -117,22 +122,24 @@ def _edges(y: Any, placed: Placement, order: OrderGraph, qid: Any) -> list[dict[
 
 
 def _worst_pairs(
-    placed: Placement, order: OrderGraph, grades: list[str], qid: Any, numbers: Any
+    placed: Placement, order: OrderGraph, grades: list[str], qid: Any, numbers: Any, called: list[str]
 ) -> list[dict[str, Any]]:
-    """Pairs along comparable classes (of one query) whose lower sample lies furthest above the higher one."""
+    """Pairs along comparable classes (of one query) whose lower sample lies furthest above the higher one.
+
+    Rows are told by their numbers, and by what they are ``called`` where the table has names.
+    """
     queries = np.zeros(len(placed.codes), dtype=int) if qid is None else np.unique(qid, return_inverse=True)[1]
     if order.is_total:
         found = worst_pairs(placed.scores, placed.codes, queries, _MOST_PAIRS)
     else:
         found = _worst_along_edges(placed, order, queries)
-    return [
-        {
-            "lower": {"row": int(numbers[i]), "grade": grades[placed.codes[i]], "score": float(placed.scores[i])},
-            "higher": {"row": int(numbers[j]), "grade": grades[placed.codes[j]], "score": float(placed.scores[j])},
-            "excess": excess,
-        }
-        for excess, i, j in found
-    ]
+
+    def told(row: int) -> dict[str, Any]:
+        name = {"name": called[row]} if called else {}
+        grade, score = grades[placed.codes[row]], float(placed.scores[row])
+        return {"row": int(numbers[row]), **name, "grade": grade, "score": score}
+
+    return [{"lower": told(low), "higher": told(high), "excess": excess} for excess, low, high in found]
 
 
 def _worst_along_edges(placed: Placement, order: OrderGraph, queries: Any) -> list[tuple[float, int, int]]:

@@ -1,7 +1,7 @@
 """The report: one HTML file that needs no network, no server and no trust in the names it shows.
 
 Facts travel as JSON inside the page, and its script writes them only as text; the page forbids itself every script
-but its own (by digest) and every connection.
+but its own (by digest) and every connection; the only image it takes is the drawing it saves as a picture.
 """
 
 import base64
@@ -19,7 +19,8 @@ from hullrank.reports.words import in_words
 
 # The parts of the script, in the order in which they stand in the page; the last one starts it.
 SCRIPTS = (
-    "marks.js", "score_line.js", "thresholds.js", "order_graph.js", "trend.js", "tables.js", "report.js", "start.js",
+    "marks.js", "picture.js", "score_line.js", "thresholds.js", "order_graph.js", "trend.js", "tables.js", "report.js",
+    "start.js",
 )  # fmt: skip
 
 _PAGE = """<!doctype html>
@@ -28,7 +29,7 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; style-src 'unsafe-inline'; script-src '{digest}'">
+ content="default-src 'none'; style-src 'unsafe-inline'; script-src '{digest}'; img-src data:">
 <title>{title}</title>
 <style>
 {style}
@@ -89,7 +90,8 @@ def write_report(
     y : array-like of shape (n_samples,)
     title : str, default="Ranking report"
     **options : ``names`` (of the weights), ``labels`` (of the classes), ``sample_weight``, ``qid``, ``groups``,
-        ``numbers`` (of the rows), ``table`` (a data frame of the same rows, whose cells are shown at each)
+        ``numbers`` (of the rows), ``table`` (a data frame of the same rows, whose cells are shown at each),
+        ``held_out`` (what the fit found on rows left out: a dict with figure, rows, mean, low and high)
     """
     page = render(gather(estimator, X, y, **options), title)
     with replacing(path) as stream:

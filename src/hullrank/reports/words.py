@@ -24,10 +24,21 @@ def _placing(facts: dict[str, Any]) -> str:
 
 def _whose(facts: dict[str, Any]) -> str:
     if facts["training"] is None:
-        return ""
+        return _left_out(facts)
     if facts["training"]:
-        return "These are the rows that it was fitted to, so the figures flatter it."
+        return f"These are the rows that it was fitted to, so the figures flatter it. {_left_out(facts)}".strip()
     return "These are not the rows (with weights, queries and groups) that it was fitted to."
+
+
+def _left_out(facts: dict[str, Any]) -> str:
+    """What to expect of new rows, as far as the fit has measured it."""
+    held = facts["held_out"]
+    if held is None:
+        return ""
+    pairs = held["figure"].replace("pair accuracy", "pairs")
+    ends = f"95% interval {held['low']:.1%} to {held['high']:.1%}"
+    right = f"{held['mean']:.1%} of {pairs} were right ({ends})"
+    return f"On rows left out in turn by the fit, {right}: expect that of new rows."
 
 
 def _edges(facts: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 // The page: a table arrives, its columns and grades are put in order, and jobs are started and shown.
 
 const at = (id) => document.getElementById(id);
-const page = { table: null, roles: {}, levels: null, working: 0, hasTarget: false };
+const page = { table: null, roles: {}, levels: null, working: 0, waits: "" };  // waits: why nothing can be learned yet
 
 async function ask(path, options = {}) {
   const answer = await fetch(path, { method: "POST", ...options });
@@ -50,7 +50,7 @@ function showTable(facts, before = {}) {
   at("rows").hidden = true;
   at("columns").hidden = facts.columns === null;
   for (const id of ["learn", "comparison"]) at(id).hidden = false;
-  if (facts.columns) page.roles = columnTable(at("columns-table"), facts.columns, (roles) => showGrades(roles, before.levels), before.roles);
+  if (facts.columns) page.roles = columnTable(at("columns-table"), facts.columns, (roles) => showGrades(roles, before.levels ?? facts.levels), before.roles);
   else showGrades(null);
 }
 
@@ -58,27 +58,56 @@ function showGrades(roles, before = null) {
   const target = roles && page.table.columns.find((column) => roles[column.column] === "target");
   if (target && target === page.target) return;  // another column has changed, and the order stays as it was put
   page.target = target;
-  const values = roles ? target?.values : page.table.target.values;
-  const ordered = roles ? target?.ordered : true;
   at("grades-list").replaceChildren();
   at("grades-said").textContent = "";
+  at("grades-ask").hidden = true;
   page.levels = null;
-  page.hasTarget = roles === null || Boolean(target);
-  enable();
+  waitFor("");
   at("grades").hidden = roles === null;
+  if (roles === null) return;
   if (!target) {
     say(at("grades-note"), "Choose the column with the grades: set its “use as” to target.");
-  } else if (!values) {
-    say(at("grades-note"), ordered
-      ? `“${target.column}” has ${target.distinct.toLocaleString("en")} different values, which are ordered as numbers or dates.`
-      : `“${target.column}” has ${target.distinct.toLocaleString("en")} different words, too many to put in order here.`, !ordered);
+    waitFor("First choose the column with the grades, above.");
+  } else if (target.values) {
+    orderGrades(target, before);
   } else {
-    say(at("grades-note"), (ordered ? "In the order of their values; change it if higher is not better. " : "") +
-      "Drag the grades into order, or focus one and use the arrow keys.");
-    const usual = JSON.stringify(values.map(({ value }) => [value]));
-    const levels = gradeList(at("grades-list"), values, at("grades-said"), before);
-    page.levels = () => (ordered && JSON.stringify(levels()) === usual ? null : levels());
+    const { column, distinct, ordered } = target;
+    say(at("grades-note"), ordered
+      ? `“${column}” has ${distinct.toLocaleString("en")} different values, which are ordered as numbers or dates.`
+      : `“${column}” has ${distinct.toLocaleString("en")} different words, too many to put in order here.`, !ordered);
+    if (!ordered) waitFor("First choose another column as the grades, above.");
   }
+}
+
+function orderGrades({ values, ordered }, before) {
+  const isKnown = areLevelsOf(values, before);
+  const stand = ordered ? "In the order of their values; change it if higher is not better. " : isKnown ? ""
+    : "These grades are words, and the page cannot know which of them is higher: so far they stand in the order of the alphabet. ";
+  say(at("grades-note"), stand + "Drag the grades into order, or focus one and use the arrow keys.");
+  const usual = JSON.stringify(values.map(({ value }) => [value]));
+  const levels = gradeList(at("grades-list"), values, at("grades-said"), before, () => {
+    at("grades-ask").hidden = true;
+    waitFor("");
+  });
+  page.levels = () => (ordered && JSON.stringify(levels()) === usual ? null : levels());
+  if (!ordered && !isKnown) askForOrder();
+}
+
+// Words have no order of their own: nothing is learned until they were moved, or somebody says that they stand right.
+function askForOrder() {
+  const ask = () => waitFor(at("grades-checked").checked ? ""
+    : "First put the grades in order, above; if they stand right already, tick “I have checked the order”.");
+  at("grades-checked").checked = false;
+  at("grades-checked").onchange = ask;
+  at("grades-ask").hidden = false;
+  ask();
+}
+
+// Says why nothing can be learned yet; nothing to say, and it can.
+function waitFor(reason) {
+  page.waits = reason;
+  for (const node of document.querySelectorAll(".waits")) say(node, reason);
+  enable();
 }
 
 // ---------------------------------------------------------------- jobs
@@ -105,9 +134,9 @@ async function work(kind, start, hear) {
   }
 }
 
-// One job at a time, and none without a target.
+// One job at a time, and none before the target and the order of its grades are known.
 function enable() {
-  at("fit").disabled = at("compare").disabled = page.working > 0 || !page.hasTarget;
+  at("fit").disabled = at("compare").disabled = page.working > 0 || page.waits !== "";
   at("new-file").disabled = page.working > 0;
 }
 

@@ -1,15 +1,20 @@
 // The grades from highest to lowest, put in order by dragging, by the arrow keys or by buttons.
 
+// Whether levels are of these grades: every one is there, and no other.
+function areLevelsOf(values, levels) {
+  const known = new Set(values.map(({ value }) => value)), given = levels?.flat() ?? [];
+  return given.length === known.size && given.every((value) => known.has(value));
+}
+
 // The grades from highest to lowest by given levels, or as they come; `tied`: not compared with the one above.
 function arranged(values, levels) {
   const rows = new Map(values.map(({ value, rows }) => [value, rows]));
-  const known = levels?.flat() ?? [];
-  const given = known.length === rows.size && known.every((value) => rows.has(value)) ? levels : values.map(({ value }) => [value]);
+  const given = areLevelsOf(values, levels) ? levels : values.map(({ value }) => [value]);
   return [...given].reverse().flatMap((level) => level.map((value, i) => ({ value, rows: rows.get(value), tied: i > 0 })));
 }
 
-// Draws the list and gives a function that returns the levels from lowest to highest.
-function gradeList(parent, values, said, before = null) {
+// Draws the list and gives a function that returns the levels from lowest to highest; `changed` is called when they change.
+function gradeList(parent, values, said, before, changed) {
   const grades = arranged(values, before);
   put(parent, "p", { class: "end note" }, "highest");
   const list = put(parent, "ol", { class: "grades" });
@@ -25,6 +30,7 @@ function gradeList(parent, values, said, before = null) {
     const item = list.children[to];
     (how === "button" ? item.querySelector(to < from ? ".higher" : ".lower") : item).focus();
     said.textContent = `“${grade.value}” is now number ${to + 1} of ${grades.length} from the top.`;
+    changed();
   }
 
   function draw() {
@@ -58,6 +64,7 @@ function gradeList(parent, values, said, before = null) {
       toggle.textContent = words();
       toggle.setAttribute("aria-pressed", grade.tied);
       node.classList.toggle("tied", grade.tied);
+      changed();
     });
     toggle.setAttribute("aria-pressed", grade.tied);
   }

@@ -19,7 +19,7 @@ function section(parent, title, id) {
   return node;
 }
 
-// A table in a box that scrolls sideways; the first columns hold words, the others numbers.
+// A table in a box that scrolls sideways; the first columns hold words, which are broken if they are long, the others numbers.
 function table(parent, head, rows, words = 1) {
   const grid = put(put(parent, "div", { class: "scroll", tabindex: "0" }), "table");
   const top = put(put(grid, "thead"), "tr");
@@ -27,9 +27,18 @@ function table(parent, head, rows, words = 1) {
   const body = put(grid, "tbody");
   for (const row of rows) {
     const line = put(body, "tr");
-    row.forEach((value, i) => put(line, "td", { class: i < words ? "word" : "" }, value));
+    row.forEach((value, i) => put(line, "td", { class: i < words ? (/\S{15}/.test(value) ? "word long" : "word") : "" }, value));
   }
   return grid;
+}
+
+// Gives a file to the browser to save.
+function download(name, blob) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 // A line that says what the marks of a picture mean; each entry has a mark and words.

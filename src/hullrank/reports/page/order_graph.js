@@ -1,14 +1,14 @@
-// The order between the grades, with the share of pairs ranked right on every edge.
+// The order between the grades, with the share of pairs ranked right on every edge; upright where there is little width.
 
 function orderGraph(parent, facts) {
   const node = section(parent, "Order and pair accuracy", "order");
-  put(node, "p", { class: "note" }, "From lower (left) to higher (right); on every edge the share of pairs " +
-    (facts.within ? "within " + facts.within + " " : "") + "ranked right.");
-  const n = facts.grades.length, X = 110, Y = 74;
-  const spots = facts.places.map(([a, b]) => [a * X, -b * Y]);
-  const curves = facts.edges.map(({ lo, hi }) => bend(spots[lo], spots[hi], lo, X * 1.7));
+  const n = facts.grades.length, upright = widthFor(node) < 500, edge = upright ? 50 : 75;
+  put(node, "p", { class: "note" }, `From lower (${upright ? "below" : "left"}) to higher (${upright ? "above" : "right"}); on every ` +
+    "edge the share of pairs " + (facts.within ? "within " + facts.within + " " : "") + "ranked right.");
+  const spots = facts.places.map(([a, b]) => (upright ? [b * 108, -a * 52] : [a * 110, -b * 74]));
+  const curves = facts.edges.map(({ lo, hi }) => bend(spots[lo], spots[hi], lo, upright));
   const all = [...spots, ...curves.map((c) => c.middle)];
-  const [x0, x1] = [Math.min(...all.map((p) => p[0])) - 75, Math.max(...all.map((p) => p[0])) + 75];
+  const [x0, x1] = [Math.min(...all.map((p) => p[0])) - edge, Math.max(...all.map((p) => p[0])) + edge];
   const [y0, y1] = [Math.min(...all.map((p) => p[1])) - 34, Math.max(...all.map((p) => p[1])) + 34];
   const svg = put(put(node, "div", { class: "scroll", tabindex: "0" }), "svg", { viewBox: `${x0} ${y0} ${x1 - x0} ${y1 - y0}`,
     role: "img", "aria-label": facts.edges.map((e) => `${facts.grades[e.lo]} below ${facts.grades[e.hi]}: ` +
@@ -35,9 +35,9 @@ function orderGraph(parent, facts) {
 }
 
 // A curve between two grades that keeps clear of both, and its middle.
-function bend([ax, ay], [bx, by], lo, step) {
-  const levels = (bx - ax) / step, away = Math.sign(ay + by) || (lo % 2 ? -1 : 1);
-  const cx = (ax + bx) / 2, cy = (ay + by) / 2 + away * (levels - 1) * 60;
+function bend([ax, ay], [bx, by], lo, upright) {
+  const levels = upright ? (ay - by) / 88 : (bx - ax) / 187, away = Math.sign(upright ? ax + bx : ay + by) || (lo % 2 ? -1 : 1);
+  const out = away * (levels - 1), cx = (ax + bx) / 2 + (upright ? out * 90 : 0), cy = (ay + by) / 2 + (upright ? 0 : out * 60);
   const at = (t) => [(1 - t) ** 2 * ax + 2 * t * (1 - t) * cx + t * t * bx, (1 - t) ** 2 * ay + 2 * t * (1 - t) * cy + t * t * by];
   const free = [];
   for (let k = 0; k <= 60; k++) {

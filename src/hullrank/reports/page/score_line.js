@@ -17,13 +17,15 @@ function scoreLine(parent, facts, state) {
   const svg = lineAxes(node, facts, frame);
   const dots = points.score.map((s, i) => put(svg, "circle", { class: "point", r: 4, cx: frame.x(s),
     cy: frame.y(points.grade[i]) + jitter(i) * frame.row, fill: colour(points.grade[i], grades.length) }));
-  legend(node, [
+  const marks = [
     ...(intervals === null ? [] : [["bar-mark", "shaded: the interval of a grade, whose rows pay nothing inside; a stroke is its end"]]),
     ...(fitted === null ? [] : [["line-mark", "dashed: threshold between two grades"],
       ["ring-mark", "red ring: placed as another grade than its own"]]),
-  ]);
+  ];
+  legend(node, marks);
   const guess = (s) => (fitted === null ? null : state.thresholds.filter((t) => t < s).length);
   walkRows(node, svg, facts, dots, { guess, shown: state.shown });
+  pictureButton(node, svg, marks.map(([, words]) => words), "score-line.png");
   const matrix = fitted === null ? null : confusion(node, grades);
   const handles = (fitted ?? []).map((_, j) => thresholdHandle(svg, frame, grades, state.thresholds, j, draw));
   if (fitted !== null) thresholdButtons(node, facts, state.thresholds, draw);

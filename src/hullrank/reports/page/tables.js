@@ -6,9 +6,11 @@ function worstPairs(parent, facts) {
   const grade = facts.trend === null ? "grade" : "target";
   put(node, "p", { class: "note" }, `The row of the lower ${grade} scores above the row of the higher ${grade} ` +
     (facts.within ? "(within " + facts.within + ") " : "") + "by the excess.");
-  const rows = facts.pairs.map(({ lower, higher, excess }) => [`${lower.row} (${lower.grade})`, `${higher.row} (${higher.grade})`,
-    digits(lower.score), digits(higher.score), digits(excess)]);
-  table(node, [`lower row (${grade})`, `higher row (${grade})`, "lower scores", "higher scores", "excess"], rows, 2);
+  const called = ({ row, name, grade: own }) => `${row}${name === undefined ? "" : ": " + name} (${own})`;
+  const rows = facts.pairs.map(({ lower, higher, excess }) => [called(lower), called(higher), digits(excess), digits(lower.score),
+    digits(higher.score)]);
+  const what = `row${facts.naming === null ? "" : ": " + facts.naming} (${grade})`;
+  table(node, [`lower ${what}`, `higher ${what}`, "excess", "lower scores", "higher scores"], rows, 2);
 }
 
 // Points of a scoring system, and what every total of them meant in the training data.
@@ -23,8 +25,8 @@ function card(parent, facts) {
   const grid = table(node, ["total", "rows", "above the lowest grade", "share", ""], rows);
   totals.forEach(({ share }, i) => {
     const cell = grid.tBodies[0].rows[i].cells[4];
-    cell.className = "word";
-    put(cell, "span", { class: "weight up", style: `width:${12 * share}rem` });
+    cell.className = "bars";
+    put(cell, "span", { class: "weight up", style: `width:${100 * share}%` });
   });
 }
 
@@ -35,15 +37,16 @@ function weights(parent, facts) {
   if (shown.length < total) put(node, "p", { class: "note" }, `The largest ${shown.length} of ${total}.`);
   const most = Math.max(...shown.map((w) => Math.abs(w.weight))) || 1;
   const grid = table(node, ["feature", "weight", "lowers the score | raises it"], shown.map(({ name, weight }) => [name, digits(weight), ""]));
+  grid.tHead.rows[0].cells[2].className = "bars";
   shown.forEach(({ weight }, i) => bar(grid.tBodies[0].rows[i].cells[2], weight / most));
 }
 
 // A bar from the middle of its cell, to the left for negative shares.
 function bar(cell, share) {
-  const width = 6 * Math.abs(share);
-  cell.className = "word";
+  const width = 50 * Math.abs(share);
+  cell.className = "bars";
   put(cell, "span", { class: `weight ${share > 0 ? "up" : "down"}`,
-    style: `width:${width}rem;margin-left:${share > 0 ? 6 : 6 - width}rem` });
+    style: `width:${width}%;margin-left:${share > 0 ? 50 : 50 - width}%` });
 }
 
 function influences(parent, facts) {

@@ -40,16 +40,12 @@ function thresholdHandle(svg, frame, grades, thresholds, j, draw) {
 }
 
 function thresholdButtons(node, facts, thresholds, draw) {
-  const reset = put(node, "button", { type: "button" }, "Reset thresholds");
+  const reset = put(node, "button", { type: "button", id: "reset" }, "Reset thresholds");
   reset.addEventListener("click", () => { facts.thresholds.forEach((t, j) => { thresholds[j] = t; }); draw(); });
   const save = put(node, "button", { type: "button", id: "save" }, "Save thresholds");
   save.addEventListener("click", () => {
     const text = JSON.stringify({ hullrank: "thresholds", grades: facts.grades, thresholds }, null, 2);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    link.download = "thresholds.json";
-    link.click();
-    URL.revokeObjectURL(link.href);
+    download("thresholds.json", new Blob([text], { type: "application/json" }));
   });
   put(node, "p", { class: "note" }, "The file is for: hullrank rank model.hull new.csv --thresholds thresholds.json");
 }

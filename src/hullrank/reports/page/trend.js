@@ -28,4 +28,5 @@ function trend(parent, facts) {
     dots.forEach((dot, j) => dot.classList.toggle("chosen", j === i));
     detail.textContent = `Row ${facts.shown.row[i]}: target ${digits(target[i])}, rank ${rank[i]}, score ${digits(score[i])}` + cellsOf(facts, i);
   });
+  pictureButton(node, svg, ["Every dot is a row; rank 1, on top, has the highest score."], "predicted-rank.png");
 }
