@@ -288,8 +288,9 @@ class ArrayRows:
 
     @cached_property
     def products(self) -> Floats:
-        """XX', of few dense rows that are X as it stands."""
-        return np.asarray(self.X @ self.X.T)
+        """The products of any two rows, which are few and dense."""
+        Y = self.take(np.arange(self.n_rows)).X
+        return np.asarray(Y @ Y.T)
 
     @cached_property
     def column_variance(self) -> Floats:

@@ -280,11 +280,11 @@ class PairSearch:
         some, A = problem.curvature_among(self.point.charge.at, width)
         if not len(some):
             return lambda r: r
-        R, A = problem.rows.X[some], slope * A
+        rows, A = problem.rows.take(some), slope * A
         system = A @ problem.rows.products[some][:, some]
         system[np.diag_indices(len(some))] += 1.0
         factor, pivots, _ = lapack.dgetrf(system)
-        return lambda r: r - lapack.dgetrs(factor, pivots, A @ (R @ r))[0] @ R
+        return lambda r: r - rows.adjoint(lapack.dgetrs(factor, pivots, A @ rows.scores(r))[0])
 
     @property
     def _products_pay(self) -> bool:
