@@ -190,11 +190,15 @@ class TestPlaces:
     def test_reports_and_pictures_never_replace_a_model(self, run_here, fitted):
         model = fitted / "model.hull"
         before = model.read_bytes()
-        for arguments in (("report", model, fitted / "data.csv", "-o", model), ("demo", "--out", model)):
+        commands = {
+            ("report", model, fitted / "data.csv", "-o", model): "is the model that is read; give --out another name",
+            ("export", model, "--onnx", model): "is the model that is read; give --onnx another name",
+            ("demo", "--out", model): "a name for a model file",
+        }
+        for arguments, message in commands.items():
             done = run_here(*arguments)
             assert done.code == 1
-            assert "a name for a model file" in done.err
-        assert run_here("export", model, "--onnx", model).code == 1
+            assert message in done.err
         assert model.read_bytes() == before
 
     def test_a_model_is_no_table(self, run_here, csv, tmp_path):

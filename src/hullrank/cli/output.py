@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -16,8 +16,10 @@ from hullrank.io.atomic import replacing
 from hullrank.io.content import ENDINGS
 from hullrank.io.csv_style import Style
 from hullrank.io.numbers import read_numbers
+from hullrank.io.parquet_parts import files_of
 
 STDOUT = "-"
+Read = Mapping[str, Path | None]  # files that a command reads, by what they are to it: {"model": ..., "table": ...}
 _SEPARATORS = {".tsv": "\t", ".tab": "\t"}
 # Endings that promise something else than what would be written, and what to write instead.
 _OTHERS = {
@@ -28,42 +30,49 @@ _OTHERS = {
 }  # fmt: skip
 
 
-def check_place(path: Path, *, as_json: bool) -> None:
+def check_place(path: Path, *, as_json: bool, read: Read | None = None, option: str = "--out") -> None:
     """Refuse a place where a picture, report or graph cannot be written, before the work is done rather than after.
 
     Parameters
     ----------
     path : the file to write; "-" is stdout
     as_json : whether stdout is needed for JSON
+    read : the files that the command reads, none of which is replaced by what it writes
+    option : the option that names the place
     """
-    _check_writable(path, as_json)
+    _check_writable(path, as_json, read, option)
     if path.suffix.lower() == ".hull":
         raise HullrankError(f"{path} is a name for a model file, which `hullrank fit` writes; give another one")
 
 
-def check_model_place(path: Path, *, as_json: bool, overwrite: bool) -> None:
+def check_model_place(path: Path, *, as_json: bool, overwrite: bool, read: Read) -> None:
     """The same for model files, which are no tables and are replaced only on purpose."""
-    _check_writable(path, as_json)
+    _check_writable(path, as_json, read)
     if path.is_file() and not overwrite:
         raise HullrankError(f"{path} exists already; give --force to replace it, or --out with another name")
     if path.suffix.lower() in ENDINGS or path.suffix.lower() in (".xlsx", ".json", ".onnx"):
         raise HullrankError(f"{path} would be a model file, which ends in .hull; `hullrank rank` writes tables")
 
 
-def check_table_place(path: Path | None, *, as_json: bool) -> None:
+def check_table_place(path: Path | None, *, as_json: bool, read: Read | None = None) -> None:
     """The same for tables, whose ending says the format; None is no file."""
     if path is None:
         return
-    _check_writable(path, as_json)
+    _check_writable(path, as_json, read)
     if path.suffix.lower() in _OTHERS:
         raise HullrankError(f"hullrank does not write tables as {path.suffix}; {_OTHERS[path.suffix.lower()]}")
 
 
-def _check_writable(path: Path, as_json: bool) -> None:
+def _check_writable(path: Path, as_json: bool, read: Read | None, option: str = "--out") -> None:
     if str(path) == STDOUT:
         if as_json:
-            raise HullrankError("--json and the file cannot both go to standard output; give --out a name")
+            raise HullrankError(f"--json and the file cannot both go to standard output; give {option} a name")
         return
+    for what, source in (read or {}).items():
+        files = _sources(source) if path.is_file() else []
+        if any(path.samefile(file) for file in files):
+            part = "part of " if len(files) > 1 else ""
+            raise HullrankError(f"{path} is {part}the {what} that is read; give {option} another name")
     folder = path.parent
     if path.is_dir():
         raise HullrankError(f"{path} is a folder; give the name of a file")
@@ -78,6 +87,11 @@ def _check_writable(path: Path, as_json: bool) -> None:
         raise HullrankError(f"{path} cannot be written: no permission to write to {folder}") from error
     except OSError as error:
         raise HullrankError(f"{path} cannot be written: no file can be made in {folder} ({error.strerror})") from error
+
+
+def _sources(source: Path | None) -> list[Path]:
+    """The files that a name stands for: none, one, or those of a folder or pattern."""
+    return [] if source is None or str(source) == STDOUT else [file for file in files_of(source) if file.is_file()]
 
 
 @contextmanager

@@ -34,7 +34,8 @@ def run_fit_pairs(
     path: Path, columns: Columns, reading: Reading, model_file: Path, wishes: Wishes, pairs: Path, key: str | None
 ) -> None:
     """Fit a ranking to comparisons (and grades, if a target is named), say how good it is, and save it."""
-    check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force)
+    read = {"table": path, "file of comparisons": pairs, "file of edges": wishes.edges}
+    check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force, read=read)
     if wishes.method not in (METHOD, _DEFAULT):
         raise HullrankError(f"method {wishes.method} does not learn from comparisons; use --method {METHOD}")
     if wishes.method == _DEFAULT:

@@ -46,7 +46,8 @@ def run_rank(
     wishes: RankWishes,
 ) -> None:
     """Rank the rows of a table by a model."""
-    check_table_place(target_file, as_json=wishes.as_json)
+    read = {"model": model_path, "table": path, "file of thresholds": wishes.thresholds}
+    check_table_place(target_file, as_json=wishes.as_json, read=read)
     model = Model.load(model_path, path, wishes.thresholds)
     cuts = None if wishes.thresholds is None else read_thresholds(wishes.thresholds, model)
     column, panel = model.qid_column(qid, wishes.whole), model.groups_column(groups)

@@ -22,7 +22,7 @@ def run_report(
     as_json: bool,
 ) -> None:
     """Write the report of a model on a table with grades."""
-    check_place(report_file, as_json=as_json)
+    check_place(report_file, as_json=as_json, read={"model": model_path, "table": path})
     from hullrank.reports.html import write_report
 
     model = Model.load(model_path, path)

@@ -161,7 +161,7 @@ def export(
     from hullrank.cli.console import print_json, say
     from hullrank.cli.output import STDOUT, check_place, placed
 
-    check_place(onnx, as_json=json)
+    check_place(onnx, as_json=json, read={"model": model}, option="--onnx")
     from hullrank.io import export_onnx, load
 
     with placed(onnx) as place:
