@@ -51,3 +51,21 @@ def test_a_file_of_a_folder_that_is_read_is_not_replaced(run_here, files):
         assert done.code == 1
         assert "1.parquet is part of the table that is read" in done.err
     assert run_here("rank", files / "model.hull", folder, "--out", files / "ranked.parquet").code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("report", "model.hull", "test.csv", "--out"), "a report is an HTML page; give a name that ends in .html"),
+        (("export", "model.hull", "--onnx"), "an exported model is an ONNX file; give a name that ends in .onnx"),
+        (("demo", "--out"), "the picture is a PNG file; give a name that ends in .png"),
+    ],
+    ids=lambda value: value[0],
+)
+@pytest.mark.parametrize("name", ["wine.csv", "wine", "other.hull"])
+def test_a_name_promises_what_is_in_the_file(run_here, files, monkeypatch, command, message, name):
+    monkeypatch.chdir(files)
+    done = run_here(*command, name)
+    assert done.code == 1
+    assert done.err == f"error: {message}, and not {name}\n"
+    assert not (files / name).exists()

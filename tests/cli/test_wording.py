@@ -193,7 +193,7 @@ class TestPlaces:
         commands = {
             ("report", model, fitted / "data.csv", "-o", model): "is the model that is read; give --out another name",
             ("export", model, "--onnx", model): "is the model that is read; give --onnx another name",
-            ("demo", "--out", model): "a name for a model file",
+            ("demo", "--out", model): "the picture is a PNG file; give a name that ends in .png",
         }
         for arguments, message in commands.items():
             done = run_here(*arguments)

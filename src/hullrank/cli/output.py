@@ -29,20 +29,25 @@ _OTHERS = {
     ".gz": "write .csv and pack it", ".zip": "write .csv and pack it",
 }  # fmt: skip
 
+REPORT, PICTURE, GRAPH = "a report is an HTML page", "the picture is a PNG file", "an exported model is an ONNX file"
+_ENDINGS = {REPORT: (".html", ".htm"), PICTURE: (".png",), GRAPH: (".onnx",)}
 
-def check_place(path: Path, *, as_json: bool, read: Read | None = None, option: str = "--out") -> None:
+
+def check_place(path: Path, *, is_a: str, as_json: bool, read: Read | None = None, option: str = "--out") -> None:
     """Refuse a place where a picture, report or graph cannot be written, before the work is done rather than after.
 
     Parameters
     ----------
     path : the file to write; "-" is stdout
+    is_a : the kind of the file, which its name must end in
     as_json : whether stdout is needed for JSON
     read : the files that the command reads, none of which is replaced by what it writes
     option : the option that names the place
     """
     _check_writable(path, as_json, read, option)
-    if path.suffix.lower() == ".hull":
-        raise HullrankError(f"{path} is a name for a model file, which `hullrank fit` writes; give another one")
+    is_pipe = str(path) == STDOUT or (path.exists() and not path.is_file())
+    if path.suffix.lower() not in _ENDINGS[is_a] and not is_pipe:
+        raise HullrankError(f"{is_a}; give a name that ends in {_ENDINGS[is_a][0]}, and not {path}")
 
 
 def check_model_place(path: Path, *, as_json: bool, overwrite: bool, read: Read) -> None:

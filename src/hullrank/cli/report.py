@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hullrank.cli.console import print_json, say, working
 from hullrank.cli.model import Model
-from hullrank.cli.output import STDOUT, check_place, placed
+from hullrank.cli.output import REPORT, STDOUT, check_place, placed
 from hullrank.cli.wording import counted
 
 
@@ -22,7 +22,7 @@ def run_report(
     as_json: bool,
 ) -> None:
     """Write the report of a model on a table with grades."""
-    check_place(report_file, as_json=as_json, read={"model": model_path, "table": path})
+    check_place(report_file, is_a=REPORT, as_json=as_json, read={"model": model_path, "table": path})
     from hullrank.reports.html import write_report
 
     model = Model.load(model_path, path)
