@@ -46,7 +46,7 @@ def test_did_you_mean(word, known, meant):
         (("-t", "grade", "--order", "poor < fair < goood"), "names 'goood', .*; did you mean 'good'?"),
         (("-t", "grade", "--order", "poor < fair"), "says nothing about 'good'"),
         (("-t", "grade", "--order", "poor < fair <= good"), "has '<='"),
-        (("-t", "grade", "--order", "poor"), "has no <; write it like --order 'fair < good < poor'"),
+        (("-t", "grade", "--order", "poor"), "has no <; write it like --order 'fair < good < poor', put into"),
         (("-t", "grade", "--order", ORDER, "--qid", "querry"), "no column 'querry'; did you mean 'query'?"),
         (("-t", "grade", "--order", ORDER, "-m", "fixed-margins"), "no method .*; did you mean 'fixed-margin'?"),
         (("-t", "grade", "--order", ORDER, "--set", "c=3"), "no parameter 'c'; did you mean 'C'?"),
@@ -107,7 +107,7 @@ def test_the_order_that_is_proposed_parses(run_here, tmp_path):
     frame = pl.DataFrame({"x": range(40), "grade": grades * 10})
     frame.write_csv(tmp_path / "d.csv")
     done = run_here("fit", tmp_path / "d.csv", "-t", "grade", "-o", tmp_path / "m.hull")
-    proposed = re.search(r"say which is higher: (--order .*), in the right order", done.err)[1]
+    proposed = re.search(r"say which is higher: (--order .*), put into the right order", done.err)[1]
     words = subprocess.run(["sh", "-c", f'printf "%s\\0" {proposed}'], capture_output=True, check=True).stdout
     option, order, _ = words.decode().split("\0")
     done = run_here("fit", tmp_path / "d.csv", "-t", "grade", option, order, "-o", tmp_path / "m.hull")

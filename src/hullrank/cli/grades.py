@@ -1,5 +1,6 @@
 """The order of the grades as the options state it, checked against the grades of the table."""
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hullrank.order import OrderGraph, resolve_order
 from hullrank.order.builders import quoted
 
 _SHOWN = 30
+_SIGN = re.compile(r"(?<![-=])>|<")  # an arrow is none
 
 
 def declared_order(y: Any, order: str | None, edges: Path | None) -> OrderGraph | None:
@@ -31,16 +33,22 @@ def declared_order(y: Any, order: str | None, edges: Path | None) -> OrderGraph 
         return OrderGraph.chain([grade for grade in y.dtype.categories.to_list() if grade in set(grades)])
     if grades and isinstance(grades[0], str):
         raise TableError(
-            f"the grades are words, so say which is higher: {_example(grades)}, in the right order; "
+            f"the grades are words, so say which is higher: {_to_arrange(grades)}; "
             "`hullrank fit --order auto` finds one"
         )
     return None
 
 
 def _example(grades: list[Any]) -> str:
-    """An option that parses, with all grades as far as they fit on a line."""
+    """An option that parses, with the grades as they come, as far as they fit on a line."""
     shown = " < ".join(map(quoted, grades[:_SHOWN])) + (" < ..." if len(grades) > _SHOWN else "")
     return f"--order {shlex.quote(shown)}"
+
+
+def _to_arrange(grades: list[Any]) -> str:
+    """The same for grades that are only sorted, so that nobody takes that for their order."""
+    sort = "alphabetical" if isinstance(grades[0], str) else "by size"
+    return f"{_example(grades)}, put into the right order, lowest first (here it is {sort})"
 
 
 def _parsed(order: str, grades: list[Any]) -> OrderGraph:
@@ -48,9 +56,22 @@ def _parsed(order: str, grades: list[Any]) -> OrderGraph:
         return resolve_order(order, grades)
     if order == "auto":
         raise TableError("--order auto is for `hullrank fit`, which prints the order that it finds; state it here")
-    if not any(sign in order for sign in "<>"):
-        raise TableError(f"--order {order!r} has no <; write it like {_example(grades)}, lowest first")
+    if not _SIGN.search(order):
+        meant = _in_their_order(order, grades)
+        if meant is not None:
+            raise TableError(f"--order {order!r} has no <; did you mean {_example(meant)}, lowest first?")
+        raise TableError(f"--order {order!r} has no <; write it like {_to_arrange(grades)}")
     return _checked(OrderGraph.parse(order), grades, "--order")
+
+
+def _in_their_order(order: str, grades: list[Any]) -> list[Any] | None:
+    """The grades as someone wrote them with other signs between them, whatever their case; None if they are others."""
+    named = {str(grade).casefold(): grade for grade in grades}
+    for signs in (r"[,;|/\n]|[-=]>", r"[,;|/\s]|[-=]>"):  # grades of several words first
+        words = [word.strip(" \t\"'").casefold() for word in re.split(signs, order)]
+        if sorted(filter(None, words)) == sorted(named) and len(named) == len(grades):
+            return [named[word] for word in words if word]
+    return None
 
 
 def _edges_file(path: Path, grades: list[Any]) -> OrderGraph:
