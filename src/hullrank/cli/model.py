@@ -8,12 +8,14 @@ import numpy as np
 import polars as pl
 
 from hullrank._pipelines import unwrap
-from hullrank.cli.console import note
+from hullrank.cli.console import note, warn
 from hullrank.cli.data import Columns, Data, Reading, load_data, target_values
 from hullrank.cli.wording import did_you_mean, listed
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io.parquet_parts import in_parts
 from hullrank.order import OrderGraph
+
+RANKED = ("rank", "score", "row")  # columns that ``rank`` adds to every table
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class Model:
         data = load_data(path, columns, self.reading(decimal), n_features=width, need_target=target is not None)
         if data.sparse and self._from_tables:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
+        if self.predicted_target(data):
+            self.tell_predicted_target(columns, str(path))
         return data
 
     def reading(self, decimal: str | None) -> Reading:
@@ -108,6 +112,20 @@ class Model:
             hint = did_you_mean(unknown, names)
             raise TableError(f"grade {unknown!r} was not known when the model was fitted{hint}")
         return np.array([place[value] for value in y.tolist()])
+
+    def predicted_target(self, data: Data) -> bool:
+        """Whether the target of a table is what this model says of it, in a table that ``rank`` wrote."""
+        names = set() if data.rows is None else set(data.rows.columns)
+        if data.y is None or not names.issuperset(RANKED) or f"{data.y.name}_" in names:
+            return False  # where the table had grades of its own, ``rank`` called the others grade_
+        return np.array_equal(self.target(data), self.grades(data))
+
+    def tell_predicted_target(self, columns: Columns, name: str) -> None:
+        """A warning about figures that compare the model with itself."""
+        warn(
+            f"column {columns.target!r} of {name} holds what this model predicted, since `hullrank rank` wrote it: "
+            "figures of how well the model does on it mean nothing; give a table with grades from elsewhere"
+        )
 
     def grades(self, data: Data) -> Any | None:
         """The predicted grade of every row (by its own group), or None where the model only scores."""

@@ -112,16 +112,19 @@ class Placed:
     def of_parts(cls, model: Model, parts: Parts, *, told: bool = False) -> "Placed":
         """The same of a table in parts; a row takes a few numbers, whatever the number of columns.
 
-        Rows without a target are left out with a note, unless that was ``told`` before.
+        Rows without a target are left out with a note, unless that was ``told`` by the fit that asks.
         """
-        placed, queries, without = [], [], 0
+        placed, queries, without, predicted = [], [], 0, not told
         for data in parts.walk(f"scoring {parts.tables.rows:,} rows"):
             without += data.without_target
             if len(data):
                 placed.append(cls.of(model, data))
+                predicted = predicted and model.predicted_target(data)
                 if parts.columns.qid is not None and data.rows is not None:
                     queries.append(data.rows[parts.columns.qid])
         tell_missing_targets(0 if told else without, len(placed), parts.columns, parts.tables.name)
+        if predicted:
+            model.tell_predicted_target(parts.columns, parts.tables.name)
         y, scores, grades, weights, groups = (
             None if values[0] is None else np.concatenate(values)
             for values in zip(*((p.y, p.scores, p.grades, p.weights, p.groups) for p in placed), strict=True)
