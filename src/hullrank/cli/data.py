@@ -38,6 +38,7 @@ class Reading:
     usual: str | None = None  # the decimal sign where neither the owner nor the cells tell
     target: Form | None = None  # what the words of the target say
     find_target: bool = False  # whether to find that out
+    verbatim: bool = False  # whether the cells of a CSV file are kept as they are written too
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ def load_data(
     """Read a file and take it apart; rows without a target are left out, with a note."""
     reading = reading or Reading()
     with working(f"reading {path}"):
-        table, style = read_styled(path, n_features=n_features, decimal=reading.decimal, usual=reading.usual)
+        signs = {"decimal": reading.decimal, "usual": reading.usual}
+        table, style = read_styled(path, n_features=n_features, **signs, verbatim=reading.verbatim)
     name = "standard input" if str(path) == "-" else str(path)
     if isinstance(table, SparseTable):
         for option, column in {"--groups": columns.groups, "--weights": columns.weights}.items():

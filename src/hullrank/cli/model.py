@@ -1,6 +1,6 @@
 """A model file as the commands see it: scores, grades and the columns it was fitted with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +77,13 @@ class Model:
         weights: str | None = None,
         groups: str | None = None,
         decimal: str | None = None,
+        verbatim: bool = False,
     ) -> Data:
         """Read a table with the columns of the fit, as they were read then; ``target`` if it must have one."""
         width = None if self._from_tables else getattr(self.pipeline, "n_features_in_", None)
         columns = Columns(target or None, qid, weights, groups=groups)
-        data = load_data(path, columns, self.reading(decimal), n_features=width, need_target=target is not None)
+        reading = replace(self.reading(decimal), verbatim=verbatim)
+        data = load_data(path, columns, reading, n_features=width, need_target=target is not None)
         if data.sparse and self._from_tables:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
         if self.predicted_target(data):

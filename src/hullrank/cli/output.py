@@ -20,6 +20,8 @@ from hullrank.io.parquet_parts import files_of
 
 STDOUT = "-"
 Read = Mapping[str, Path | None]  # files that a command reads, by what they are to it: {"model": ..., "table": ...}
+_COLUMNS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+_LINES = (".jsonl", ".ndjson")
 _SEPARATORS = {".tsv": "\t", ".tab": "\t"}
 # Endings that promise something else than what would be written, and what to write instead.
 _OTHERS = {
@@ -114,6 +116,11 @@ def placed(path: Path) -> Iterator[Path]:
             sys.stdout.buffer.flush()
 
 
+def is_text(path: Path) -> bool:
+    """Whether a table is written as CSV or TSV, whose cells are words."""
+    return path.suffix.lower() not in (*_COLUMNS, *_LINES, ".json")
+
+
 def write_table(frame: pl.DataFrame, path: Path, *, raw: bool = False, style: Style | None = None) -> None:
     """Write in the format of the ending (CSV if there is none); the old file stays whole if that fails.
 
@@ -126,9 +133,9 @@ def write_tables(frames: Iterable[pl.DataFrame], path: Path, *, raw: bool = Fals
     """The same for a table in parts, one after another, of which only one is in memory."""
     ending = path.suffix.lower()
     with placed(path) as place, replacing(place) as stream:
-        if ending in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+        if ending in _COLUMNS:
             _write_columns(frames, stream, is_parquet=ending in (".parquet", ".pq"))
-        elif ending in (".jsonl", ".ndjson"):
+        elif ending in _LINES:
             for frame in frames:
                 frame.write_ndjson(stream)
         elif ending == ".json":
@@ -176,6 +183,7 @@ _RUN = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _defused(cells: pl.Series) -> pl.Series:
-    runs = cells.str.contains(r"^[=+\-@\t\r].").fill_null(False)
-    numbers = read_numbers(cells, ".").is_not_null() | read_numbers(cells, ",").is_not_null()
-    return ("'" + cells).zip_with(runs & ~numbers, cells).alias(cells.name)
+    words = cells.filter(cells.str.contains(r"^[=+\-@\t\r].").fill_null(False)).unique()
+    numbers = read_numbers(words, ".").is_not_null() | read_numbers(words, ",").is_not_null()
+    runs = cells.is_in(words.filter(~numbers).to_list()).fill_null(False)
+    return ("'" + cells).zip_with(runs, cells).alias(cells.name)

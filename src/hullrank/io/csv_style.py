@@ -21,12 +21,16 @@ _WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 @dataclass(frozen=True)
 class Style:
-    """Separator, decimal sign, the number of lines before the header, and the encoding if it is not UTF-8."""
+    """Separator, decimal sign, the number of lines before the header, and the encoding if it is not UTF-8.
+
+    ``cells`` are the words that stand in the file, whatever they mean, for whoever asked for them.
+    """
 
     separator: str = ","
     decimal: str = "."
     skip: int = 0
     encoding: str | None = None
+    cells: pl.DataFrame | None = None
 
     def __str__(self) -> str:
         sign = "a decimal comma" if self.decimal == "," else "a decimal point"
