@@ -1,6 +1,7 @@
 """`rank` writes the cells of a CSV file back as they stand in it, for the program that they came from."""
 
 import json
+from codecs import BOM_UTF8
 
 import polars as pl
 import pytest
@@ -63,3 +64,14 @@ def test_the_terminal_has_one_decimal_sign(run_here, german):
     assert "703,2" in shown
     assert "703.2" not in shown
     assert not any("." in line.split()[1] for line in shown.splitlines()[2:])  # the scores
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_programs_that_need_a_byte_order_mark_get_one(run_here, german, encoding):
+    mark = b"" if encoding == "utf-8" else BOM_UTF8
+    (german / "t.csv").write_text(GERMAN, encoding=encoding)
+    assert run_here("rank", german / "m.hull", german / "t.csv", "--out", german / "r.csv").code == 0
+    written = (german / "r.csv").read_bytes()
+    assert written.startswith(mark + b"Nr;")
+    assert ";weiß;" in written.decode()
+    assert run_here("rank", german / "m.hull", german / "r.csv").code == 0

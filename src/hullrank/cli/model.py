@@ -120,7 +120,8 @@ class Model:
         names = set() if data.rows is None else set(data.rows.columns)
         if data.y is None or not names.issuperset(RANKED) or f"{data.y.name}_" in names:
             return False  # where the table had grades of its own, ``rank`` called the others grade_
-        return np.array_equal(self.target(data), self.grades(data))
+        grades = self.grades(data)
+        return grades is not None and np.array_equal(self.target(data), grades)
 
     def tell_predicted_target(self, columns: Columns, name: str) -> None:
         """A warning about figures that compare the model with itself."""

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -124,7 +125,8 @@ def is_text(path: Path) -> bool:
 def write_table(frame: pl.DataFrame, path: Path, *, raw: bool = False, style: Style | None = None) -> None:
     """Write in the format of the ending (CSV if there is none); the old file stays whole if that fails.
 
-    CSV files get the separator and the decimal sign of ``style``, so that the program that wrote the table opens it.
+    CSV files get the separator and the decimal sign of ``style``, and a byte order mark if the table had one or was not
+    UTF-8, so that the program that wrote the table opens it.
     """
     write_tables([frame], path, raw=raw, style=style)
 
@@ -145,6 +147,8 @@ def write_tables(frames: Iterable[pl.DataFrame], path: Path, *, raw: bool = Fals
         else:
             style = style or Style()
             separator = _SEPARATORS.get(ending, style.separator)
+            if style.marked or style.encoding is not None:
+                stream.write(BOM_UTF8)  # programs that write other encodings, or the mark, know UTF-8 by it alone
             for i, frame in enumerate(frames):
                 cells = _with_commas(frame) if style.decimal == "," else frame
                 (cells if raw else defused(cells)).write_csv(stream, separator=separator, include_header=i == 0)

@@ -137,5 +137,5 @@ class Placed:
         tables = larger_than_memory(path, memory)
         if tables is not None:
             return cls.of_parts(model, Parts(tables, columns, model.reading(decimal)))
-        special = {"qid": columns.qid, "weights": columns.weights, "groups": columns.groups}
+        special: dict[str, Any] = {"qid": columns.qid, "weights": columns.weights, "groups": columns.groups}
         return cls.of(model, model.load_data(path, target=columns.target or "", decimal=decimal, **special))

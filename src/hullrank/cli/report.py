@@ -1,6 +1,7 @@
 """``hullrank report``: one HTML file about a model and a table."""
 
 from pathlib import Path
+from typing import Any
 
 from hullrank.cli.console import print_json, say, working
 from hullrank.cli.model import Model
@@ -27,7 +28,11 @@ def run_report(
 
     model = Model.load(model_path, path)
     column = target or model.about.get("target") or ""
-    special = {"qid": model.qid_column(qid, False), "weights": weights, "groups": model.groups_column(groups)}
+    special: dict[str, Any] = {
+        "qid": model.qid_column(qid, False),
+        "weights": weights,
+        "groups": model.groups_column(groups),
+    }
     data = model.load_data(path, target=column, decimal=decimal, **special)
     with working(f"writing {report_file}"), placed(report_file) as place:
         write_report(

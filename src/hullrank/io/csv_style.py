@@ -23,13 +23,15 @@ _WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 class Style:
     """Separator, decimal sign, the number of lines before the header, and the encoding if it is not UTF-8.
 
-    ``cells`` are the words that stand in the file, whatever they mean, for whoever asked for them.
+    ``marked`` says whether the file begins with a byte order mark; ``cells`` are the words that stand in the file,
+    whatever they mean, for whoever asked for them.
     """
 
     separator: str = ","
     decimal: str = "."
     skip: int = 0
     encoding: str | None = None
+    marked: bool = False
     cells: pl.DataFrame | None = None
 
     def __str__(self) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -38,7 +39,7 @@ def read_csv(
     except _NotUtf8Error:  # somewhere behind the first bytes
         encoding = WINDOWS
         frame, style = _read(converted(content, name, encoding), name, decimal, usual, verbatim)
-    return frame, replace(style, encoding=encoding)
+    return frame, replace(style, encoding=encoding, marked=content.head.startswith(BOM_UTF8))
 
 
 def _with_line_feeds(content: Content) -> Content:
