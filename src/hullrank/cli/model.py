@@ -96,7 +96,12 @@ class Model:
 
     def known_columns(self, X: Any) -> Any:
         """The columns that the model was fitted to, without others of a table."""
-        return X.select([column["name"] for column in self.pipeline[0].columns_]) if self._from_tables else X
+        return X.select([column["name"] for column in self.columns]) if self._from_tables else X
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """What the model knows of the columns of a table; nothing where it was fitted to a matrix."""
+        return self.pipeline[0].columns_ if self._from_tables else []
 
     @property
     def _from_tables(self) -> bool:

@@ -12,6 +12,7 @@ import polars.selectors as cs
 
 from hullrank.cli.console import working
 from hullrank.cli.data import Columns, Data, Reading, TakenApart, query_numbers, tell_missing_targets
+from hullrank.cli.drift import Drift, tell_drift
 from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io.parquet_parts import ParquetParts, in_parts
@@ -114,15 +115,18 @@ class Placed:
 
         Rows without a target are left out with a note, unless that was ``told`` by the fit that asks.
         """
-        placed, queries, without, predicted = [], [], 0, not told
+        placed, queries, without, predicted, drift = [], [], 0, not told, Drift(model)
         for data in parts.walk(f"scoring {parts.tables.rows:,} rows"):
             without += data.without_target
             if len(data):
                 placed.append(cls.of(model, data))
                 predicted = predicted and model.predicted_target(data)
+                drift.add(data)
                 if parts.columns.qid is not None and data.rows is not None:
                     queries.append(data.rows[parts.columns.qid])
         tell_missing_targets(0 if told else without, len(placed), parts.columns, parts.tables.name)
+        if not told:
+            drift.tell()
         if predicted:
             model.tell_predicted_target(parts.columns, parts.tables.name)
         y, scores, grades, weights, groups = (
@@ -138,4 +142,7 @@ class Placed:
         if tables is not None:
             return cls.of_parts(model, Parts(tables, columns, model.reading(decimal)))
         special: dict[str, Any] = {"qid": columns.qid, "weights": columns.weights, "groups": columns.groups}
-        return cls.of(model, model.load_data(path, target=columns.target or "", decimal=decimal, **special))
+        data = model.load_data(path, target=columns.target or "", decimal=decimal, **special)
+        placed = cls.of(model, data)
+        tell_drift(model, data)
+        return placed

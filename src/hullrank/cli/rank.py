@@ -11,6 +11,7 @@ from rich.text import Text
 
 from hullrank.cli.console import cell, note, out, print_json, say, table, working
 from hullrank.cli.data import Columns, Data
+from hullrank.cli.drift import tell_drift
 from hullrank.cli.model import Model, ranks
 from hullrank.cli.output import STDOUT, check_table_place, is_text, write_table
 from hullrank.cli.parts import Parts, larger_than_memory
@@ -64,6 +65,7 @@ def run_rank(
     model.tell_new_groups(data.groups)
     with working(f"scoring {len(data):,} rows"):
         result, names = ranked_rows(model, data, None if wishes.whole else data.qid, cuts)
+    tell_drift(model, data)
     query = names.get("query") if data.sparse else column
     if wishes.top is not None:
         result = result.filter(pl.col(names["rank"]) <= wishes.top)

@@ -115,10 +115,15 @@ def read_cells(cells: pl.Series, form: Form) -> pl.Series:
     return read_dates(cells, form["dates"]) if form["kind"] == "date" else read_numbers(cells, form["decimal"])
 
 
+def marked(cells: pl.Series) -> pl.Series:
+    """Which of the words say that something is missing, whatever their case."""
+    return cells.str.strip_chars().str.to_lowercase().is_in(MARKERS)
+
+
 def strays(cells: pl.Series, values: pl.Series) -> pl.Series:
     """The different cells that are not missing and yet say nothing, most frequent first, without the MARKERS."""
     odd = cells.filter(values.is_null() & cells.is_not_null())
-    odd = odd.filter(~odd.str.strip_chars().str.to_lowercase().is_in(MARKERS))
+    odd = odd.filter(~marked(odd))
     return odd.alias("word").value_counts().sort("count", "word", descending=[True, False])["word"]
 
 
@@ -135,8 +140,7 @@ class _Counted:
         counts = series.drop_nulls().alias("word").value_counts().sort("count", "word", descending=[True, False])
         self.name, self.words, self.counts = series.name, counts["word"], counts["count"]
         self.total = int(self.counts.sum())
-        markers = self.words.str.strip_chars().str.to_lowercase().is_in(MARKERS)
-        self.marked = int(self.counts.filter(markers).sum())
+        self.marked = int(self.counts.filter(marked(self.words)).sum())
         self.decimal: str | None = None
         self.dates: str | None = None
         self.plain = not _says_something(self.words.head(_LOOKED_AT), dates or "mdy")
