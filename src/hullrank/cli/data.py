@@ -214,17 +214,20 @@ class TakenApart:
 
     def _found_form(self, series: pl.Series) -> Form | None:
         """The form of a target whose words all say numbers or dates; strays would be grades after all."""
-        form = recognise(series.to_frame(), **self._how()).forms.get(series.name)
+        form = self._form(series)
         return form if form is not None and not len(strays(series, read_cells(series, form))) else None
 
-    def _how(self) -> dict[str, Any]:
+    def _form(self, series: pl.Series) -> Form | None:
+        """The form of words that say numbers or dates."""
         usual = self.reading.usual or ("." if self.style is None else self.style.decimal)
-        return {"decimal": self.reading.decimal, "dates": self.reading.dates, "usual": usual}
+        how = {"decimal": self.reading.decimal, "dates": self.reading.dates, "usual": usual}
+        form = recognise(series.to_frame(), **how).forms.get(series.name)
+        return None if form is None or form["kind"] == "word" else form
 
     def _weights(self, series: pl.Series) -> Any:
         values = series
         if series.dtype == pl.String:
-            form = recognise(series.to_frame(), **self._how()).forms.get(series.name)
+            form = self._form(series)
             values = series if form is None else read_cells(series, form)
         values = values.cast(pl.Float64, strict=False)
         bad = values.is_null() | (values < 0).fill_null(False) | ~values.is_finite().fill_null(False)

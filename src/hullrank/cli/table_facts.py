@@ -56,11 +56,12 @@ def _line(column: dict[str, Any]) -> dict[str, Any]:
     return {name: column[name] for name in ("column", "kind", "missing", "examples", "done")}
 
 
-def _counted(series: pl.Series, form: Form | None) -> dict[str, Any]:
+def _counted(series: pl.Series, found: Form | None) -> dict[str, Any]:
     """How many values a column has and, if they are few, each with its rows, in the order of numbers, dates or words.
 
     ``ordered`` says whether the values have an order of their own, as numbers, dates and enumerations have.
     """
+    form = None if found is None or found["kind"] == "word" else found
     known = series.drop_nulls()
     distinct = known.n_unique()
     ordered = form is not None or series.dtype.is_numeric() or series.dtype.is_temporal() or series.dtype == pl.Enum

@@ -28,8 +28,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Numbers, booleans and dates (in days) become one column each, (value or median - mean) / standard deviation, or,
     where ``standardise`` is False, as they are. Words that say numbers or dates (``1.234,50 €``, ``12%``,
     ``31.12.2024``; see `hullrank.io.recognise`) are read as such, and a few other words among them are missing, with a
-    TableWarning. Any other words become one 0/1 column per category; a missing or new word is none of them. Columns
-    without any value, and words that differ in every row (identifiers), are left out.
+    TableWarning. Any other words become one 0/1 column per category; a missing or new word is none of them, and words
+    such as ``unknown`` or ``k.A.`` are missing, with a TableWarning too. Columns without any value, and words that
+    differ in every row (identifiers), are left out.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ----------
     columns_ : list of dict
         For every column its name, kind ("number", "word" or "left out") and what is needed to encode it, among it the
-        form of numbers and dates that were read from words.
+        form of words that were read as numbers or dates, or of which some are missing.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -138,8 +139,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _summary(self, series: pl.Series, form: Form | None, missing: int) -> Numbers | Words:
         """What gathers the cells of a column, of which this is the first part with any after ``missing`` rows."""
         form = form if series.dtype == pl.String else None
-        numbers = form is not None or is_number(series.dtype)
-        column = Numbers(series.name, form) if numbers else Words(series.name, self.max_categories)
+        numbers = is_number(series.dtype) if form is None else form["kind"] != "word"
+        column = Numbers(series.name, form) if numbers else Words(series.name, self.max_categories, form)
         column.skip(missing)
         return column
 
