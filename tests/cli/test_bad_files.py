@@ -95,6 +95,18 @@ class TestPrediction:
         table(2).select("colour", "age", "size").with_columns(extra=table(2)["size"]).write_csv(path)
         assert run_here("rank", fitted / "model.hull", path).code == 0
 
+    @pytest.mark.parametrize("command", ["rank", "evaluate"])
+    def test_columns_with_other_letters_are_found(self, run_here, fitted, tmp_path, command):
+        path = tmp_path / "new.csv"
+        table(2).rename({"size": "Size"}).write_csv(path)
+        done = run_here(command, fitted / "model.hull", path)
+        assert done.code == 1
+        assert done.err == (
+            "error: the table lacks columns that the model was fitted on: 'size'; did you mean 'Size'?\n"
+        )
+        table(2).rename({"size": "sizes", "colour": "color"}).write_csv(path)
+        assert "'size', 'colour'; did you mean 'sizes', 'color'?" in run_here(command, fitted / "model.hull", path).err
+
     def test_new_categories_and_missing_values_are_handled(self, run_here, fitted, tmp_path):
         path = tmp_path / "new.csv"
         path.write_text("size,age,colour\n1.0,,purple\n,30,\n")

@@ -19,8 +19,9 @@ from hullrank.cli import completion
 from hullrank.cli.described import parameters_of
 from hullrank.cli.methods import METHODS
 from hullrank.cli.output import defused
-from hullrank.cli.wording import TERMS, did_you_mean, in_command_terms
+from hullrank.cli.wording import TERMS, in_command_terms
 from hullrank.io import load
+from hullrank.io.meant import did_you_mean
 
 GRADED = ("-t", "grade", "--order", ORDER, *WORDS)
 

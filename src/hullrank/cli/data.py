@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 
 from hullrank.cli.console import note, working
-from hullrank.cli.wording import counted, did_you_mean, in_command_terms, listed
+from hullrank.cli.wording import counted, in_command_terms, listed
 from hullrank.exceptions import TableError
 from hullrank.io.csv_style import Style
 from hullrank.io.forms import Form, read_cells, recognise, strays
+from hullrank.io.meant import did_you_mean
 from hullrank.io.numbers import read_numbers, whole_numbers
 from hullrank.io.tables import SparseTable, read_styled
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hullrank.cli.wording import did_you_mean, listed
+from hullrank.cli.wording import listed
 from hullrank.exceptions import TableError
 from hullrank.io import SparseTable, read_table
+from hullrank.io.meant import did_you_mean
 from hullrank.order import OrderGraph, resolve_order
 from hullrank.order.builders import quoted
 

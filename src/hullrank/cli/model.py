@@ -10,8 +10,9 @@ import polars as pl
 from hullrank._pipelines import unwrap
 from hullrank.cli.console import note, warn
 from hullrank.cli.data import Columns, Data, Reading, load_data, target_values
-from hullrank.cli.wording import did_you_mean, listed
+from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, TableError
+from hullrank.io.meant import did_you_mean
 from hullrank.io.parquet_parts import in_parts
 from hullrank.order import OrderGraph
 

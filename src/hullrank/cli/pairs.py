@@ -21,9 +21,10 @@ from hullrank.cli.output import STDOUT, check_model_place, placed
 from hullrank.cli.parts import larger_than_memory
 from hullrank.cli.result import certificate_fields
 from hullrank.cli.signs import translate_signs
-from hullrank.cli.wording import did_you_mean, listed
+from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io import SparseTable, read_table, save
+from hullrank.io.meant import did_you_mean
 
 METHOD = "swapped-pairs"
 _DEFAULT = "hull"  # the method where none is named

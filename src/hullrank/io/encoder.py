@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import Interval
 from hullrank.exceptions import TableError, TableWarning
 from hullrank.io.forms import MOST_STRAYS, Form, few, read_cells, recognise, strays
+from hullrank.io.meant import nearest
 from hullrank.io.numbers import decimal_evidence
 from hullrank.io.summaries import Numbers, Words, as_numbers, as_words, is_number
 
@@ -120,8 +121,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = _frame(X)
         missing = [c["name"] for c in self.columns_ if c["kind"] != "left out" and c["name"] not in frame.columns]
         if missing:
-            names = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-            raise TableError(f"the table lacks columns that the model was fitted on: {names}")
+            raise TableError(_lacks(missing, [name for name in frame.columns if name not in self.feature_names_in_]))
         parts = [part for column in self.columns_ for part in _encode(column, frame)]
         return np.ascontiguousarray(frame.select(parts).to_numpy())
 
@@ -164,6 +164,14 @@ def _frame(X: Any) -> pl.DataFrame:
     if not isinstance(frame, nw.DataFrame):
         raise TableError(f"a table with named columns is needed, and this is a {type(X).__name__}")
     return frame.to_polars()
+
+
+def _lacks(missing: list[str], others: list[str]) -> str:
+    """What to say of columns that are missing: their names, and those of the others that may be the same."""
+    names = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+    meant = dict.fromkeys(repr(other) for name in missing[:5] if (other := nearest(name, others)) is not None)
+    hint = f"; did you mean {', '.join(meant)}?" if meant else ""
+    return f"the table lacks columns that the model was fitted on: {names}{hint}"
 
 
 def _encode(column: Column, frame: pl.DataFrame) -> list[pl.Series]:
