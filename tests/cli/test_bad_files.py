@@ -22,7 +22,7 @@ GOOD = b"size,grade,w\n1,poor,1\n2,fair,1\n3,good,1\n1.5,poor,2\n2.5,fair,1\n3.5
         (GOOD.replace(b"poor", b"p\x81or"), [], "neither UTF-8 nor Windows-1252"),
         (GOOD.replace(b"w\n", b"size\n", 1), [], "two columns named 'size'"),
         (GOOD.replace(b"grade", b"level"), [], "no column 'grade'"),
-        (b"A title,,\n" + GOOD, [], "no column 'grade'.*further down, delete the lines above"),
+        (b"A title,,\n" + GOOD, [], "no column 'grade'.*; line 2 looks like the header; delete the lines above it"),
         (GOOD.replace(b"3.5,good", b"3.5,Good "), [], "says nothing about 'Good'; write 'Good' and 'good' alike"),
         (GOOD.replace(b"fair", b"poor").replace(b"good", b"poor"), [], "all rows have the grade 'poor'"),
         (GOOD + b"4,superb,1\n", [], "superb"),

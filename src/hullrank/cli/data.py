@@ -13,6 +13,7 @@ from hullrank.cli.wording import counted, in_command_terms, listed
 from hullrank.exceptions import TableError
 from hullrank.io.csv_style import Style
 from hullrank.io.forms import Form, read_cells, recognise, strays
+from hullrank.io.header import row_below_title
 from hullrank.io.meant import did_you_mean
 from hullrank.io.numbers import read_numbers, whole_numbers
 from hullrank.io.tables import SparseTable, read_styled
@@ -61,6 +62,11 @@ class Data:
     def numbers(self) -> Any:
         """The number of every row in the file, from 1."""
         return np.arange(1, len(self) + 1) if self.left is None else self.left
+
+    @property
+    def title(self) -> str | None:
+        """What to say where a title stands above the names of the columns; None where none does."""
+        return None if self.rows is None else _title(self.rows, self.style)
 
     @property
     def sparse(self) -> bool:
@@ -178,6 +184,9 @@ class TakenApart:
     def _about_names(self) -> str:
         """What may be wrong with the first line: nothing separates it, it is a title, or it is a row already."""
         names = self.frame.columns
+        title = _title(self.frame, self.style)
+        if title is not None:
+            return f"; {title}"
         if len(names) == 1 and self.style is not None:
             return "; separate its cells by commas, semicolons, tabs or bars, from the first line on"
         if any(name.startswith("column ") for name in names):
@@ -221,8 +230,8 @@ class TakenApart:
     def _form(self, series: pl.Series) -> Form | None:
         """The form of words that say numbers or dates."""
         usual = self.reading.usual or ("." if self.style is None else self.style.decimal)
-        how = {"decimal": self.reading.decimal, "dates": self.reading.dates, "usual": usual}
-        form = recognise(series.to_frame(), **how).forms.get(series.name)
+        found = recognise(series.to_frame(), decimal=self.reading.decimal, dates=self.reading.dates, usual=usual)
+        form = found.forms.get(series.name)
         return None if form is None or form["kind"] == "word" else form
 
     def _weights(self, series: pl.Series) -> Any:
@@ -246,6 +255,10 @@ class TakenApart:
 
     def _number(self, row: int) -> Any:
         return self.before + row + 1 if self.left is None else self.left[row]
+
+
+def _title(frame: pl.DataFrame, style: Style | None) -> str | None:
+    return row_below_title(frame) if style is None else style.title
 
 
 def query_values(series: pl.Series) -> pl.Series:

@@ -87,6 +87,8 @@ class Model:
         data = load_data(path, columns, reading, n_features=width, need_target=target is not None)
         if data.sparse and self._from_tables:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
+        if data.title is not None and not {c["name"] for c in self.columns}.issubset(data.X.columns):
+            raise TableError(f"{path} lacks columns that the model was fitted on; {data.title}")
         if self.predicted_target(data):
             self.tell_predicted_target(columns, str(path))
         return data

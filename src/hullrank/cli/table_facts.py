@@ -18,7 +18,9 @@ _MOST_VALUES = 40  # different values of a column that may be grades, each with 
 def run_columns(path: Path, reading: Reading, *, as_json: bool) -> None:
     """Show kind, missing cells, examples and values of every column."""
     data = load_data(path, Columns(), reading, need_target=False)
-    if data.X.shape[1] == 1 and data.style is not None:
+    if data.title is not None:
+        note(data.title)
+    elif data.X.shape[1] == 1 and data.style is not None:
         note("there is only one column; if there should be more, separate cells by commas, semicolons, tabs or bars")
     facts = _sparse_facts(data) if data.sparse else _facts(data, reading)
     style = None if data.style is None or data.X.width == 1 else str(data.style)

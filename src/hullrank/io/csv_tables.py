@@ -161,6 +161,8 @@ def _ragged(content: Content, name: str, style: Style, width: int) -> str | None
             return None
     if row is None:
         return None
+    if style.title is not None:
+        return f"the first line of {name} has not the names of its columns; {style.title}"
     hint = "; cells with commas in them stand in quotes" if style.separator == "," and len(row) > width else ""
     if any("\n" in cell for cell in row):
         hint = '; a quote (") before it is not closed'
