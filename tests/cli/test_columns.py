@@ -36,7 +36,7 @@ def test_numbers_in_words_are_in_the_order_of_their_values(run_here, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("price;x\n" + "\n".join(f"{price} €;{i}" for i, price in enumerate(["10,5", "9,5", "100,0"] * 4)))
     found = columns_of(run_here, path)["price"]
-    assert found["kind"] == "numbers in words"
+    assert found["kind"] == "numbers, written as text"
     assert [value["value"] for value in found["values"]] == ["9,5 €", "10,5 €", "100,0 €"]
 
 

@@ -57,3 +57,13 @@ def test_no_order_at_all(run_here, tmp_path):
     (tmp_path / "d.csv").write_text(ROWS.format("bad", "fair", "best"))
     done = run_here("fit", tmp_path / "d.csv", "-t", "grade", "-o", tmp_path / "m.hull")
     assert "say which is higher: --order 'bad < best < fair', put into the right order, lowest first" in done.err
+
+
+def test_words_that_differ_in_every_row_are_asked_about(run_here, tmp_path):
+    (tmp_path / "d.csv").write_text("size,number\n" + "".join(f"{i % 7},K-{i}\n" for i in range(190)))
+    done = run_here("fit", tmp_path / "d.csv", "-t", "number", "-o", tmp_path / "m.hull")
+    assert done.code == 1
+    assert "190 different words in 190 rows: is this an id? Give the column that holds the grades" in done.err
+    assert "--order" not in done.err
+    (tmp_path / "d.csv").write_text("size,grade\n1,a\n2,b\n3,c\n")
+    assert "say which is higher" in run_here("fit", tmp_path / "d.csv", "-t", "grade", "-o", tmp_path / "m.hull").err

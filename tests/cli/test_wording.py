@@ -162,7 +162,7 @@ class TestPlaces:
     def test_a_missing_folder_is_found_before_anything_is_read(self, run_here, tmp_path, command):
         junk, out = tmp_path / "junk.csv", tmp_path / "no" / "such" / "file"
         junk.write_bytes(b"\0")
-        option = {"export": ("--onnx", out)}.get(command, ("-o", out) if command != "demo" else ("--out", out))
+        option = ("--onnx" if command == "export" else "-o", out)
         files = {"fit": (junk,), "demo": (), "export": (junk,)}.get(command, (junk, junk))
         done = run_here(command, *files, *option)
         assert done.code == 1
@@ -372,6 +372,18 @@ class TestInterrupts:
         assert code == 130
         assert not said
         assert "Traceback" not in told
+
+
+def test_ctrl_c_in_the_folds_keeps_the_model(run_here, csv, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        monkeypatch.setattr("hullrank.cli.console._Stop.asked", True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hullrank.cli.result._in_folds", interrupted)
+    done = run_here("fit", csv, *GRADED, "-o", tmp_path / "m.hull")
+    assert done.code == 0, done.err
+    assert "the model is complete; only the check on rows left out was skipped" in done.err
+    load(tmp_path / "m.hull")
 
 
 def test_ctrl_c_before_anything_is_saved_has_code_130(run_here, csv, tmp_path, monkeypatch):

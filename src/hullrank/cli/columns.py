@@ -62,7 +62,7 @@ def _kind(column: dict[str, Any], series: pl.Series) -> str:
     if column["kind"] != "number":
         return "words" if column["kind"] == "word" else "left out"
     kind = "dates" if column["dates"] else "yes or no" if series.dtype == pl.Boolean else "numbers"
-    return f"{kind} in words" if column.get("form") else kind
+    return f"{kind}, written as text" if column.get("form") else kind
 
 
 def _done(column: dict[str, Any], known: pl.Series, missing: int) -> str:

@@ -16,11 +16,16 @@ from hullrank.order import OrderGraph, resolve_order
 from hullrank.order.builders import quoted
 
 _SHOWN = 30
+_MOST_GRADES = 20  # beyond, words may be ids
+_MOST_DIFFERENT = 0.9  # the share of rows with a word of their own, above which they are
 _SIGN = re.compile(r"(?<![-=])>|<")  # an arrow is none
 
 
-def declared_order(y: Any, order: str | None, edges: Path | None) -> OrderGraph | None:
-    """The order that the options state for the grades of y; None where numbers speak for themselves."""
+def declared_order(y: Any, order: str | None, edges: Path | None, rows: int | None = None) -> OrderGraph | None:
+    """The order that the options state for the grades of y; None where numbers speak for themselves.
+
+    ``rows`` is the number of rows that have them, if y is not the grades of all rows.
+    """
     if order is not None and edges is not None:
         raise TableError("give the order by --order or by --edges, not by both")
     grades = _grades(y)
@@ -33,11 +38,21 @@ def declared_order(y: Any, order: str | None, edges: Path | None) -> OrderGraph 
     if isinstance(y, pl.Series) and isinstance(y.dtype, pl.Enum):
         return OrderGraph.chain([grade for grade in y.dtype.categories.to_list() if grade in set(grades)])
     if grades and isinstance(grades[0], str):
+        _refuse_ids(len(grades), len(y) if rows is None else rows)
         raise TableError(
             f"the grades are words, so say which is higher: {_to_arrange(grades)}; "
             "`hullrank fit --order auto` finds one"
         )
     return None
+
+
+def _refuse_ids(words: int, rows: int) -> None:
+    """Words that differ in almost every row are no grades."""
+    if words > _MOST_GRADES and words > _MOST_DIFFERENT * rows:
+        raise TableError(
+            f"the target has {words:,} different words in {rows:,} rows: is this an id? Give the column that holds the "
+            "grades by --target"
+        )
 
 
 def _example(grades: list[Any]) -> str:
