@@ -95,10 +95,8 @@ class Certificate:
         gap = self.relative_gap
         if not gap < 1:
             return "Nothing is proven about how good this model is."
-        if gap < 1e-15:
-            within = "rounding"
-        else:
-            within = f"one part in {_two_digits(1 / gap):,}" if gap < 1e-3 else f"{gap:.1%}"
+        part = f"one part in {_two_digits(1 / gap):,}" if 1e-15 <= gap < 1e-3 else f"{gap:.1%}"
+        within = "rounding" if gap < 1e-15 else part
         return f"Proven: no other model of its kind has a training objective lower by more than {within}."
 
     def __repr__(self) -> str:
