@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from commands import ORDER
 
+from hullrank.io.csv_style import header_of
 from hullrank.io.header import line_below_title
 
+TABLES = Path(__file__).parent / "tables"
 BODY = "name,size,grade\n" + "".join(f"w{i},{i}.5,{('poor', 'fair', 'good')[i % 3]}\n" for i in range(12))
 
 
@@ -48,16 +50,23 @@ def test_the_line_of_the_header(run_here, fitted, tmp_path, text, line):
         "a,b,c\nx,y,z\nu,v,w\nx,y,w\n",
         "a,,c\n1,2,3\n4,5,6\n7,8,9\n",
         "one\ntwo\nthree\n",
+        "name;price;grade\nw0;1.086,21;poor\nw1;1,20;good\nw2;2,20;fair\n",
     ],
 )
 def test_tables_without_a_title(text):
     assert line_below_title(text) is None
 
 
+def test_no_table_of_many_countries_has_a_title():
+    texts = {path.name: path.read_bytes() for path in TABLES.iterdir() if path.suffix in (".csv", ".tsv")}
+    assert len(texts) > 10
+    assert not [name for name, data in texts.items() if header_of(data, name)[1].title]
+
+
 @pytest.mark.parametrize("title", [["My wines 2024"], ["My wines 2024", "", ""]])
 def test_spreadsheets(run_here, tmp_path, title):
     pytest.importorskip("fastexcel")
-    spec = importlib.util.spec_from_file_location("make", Path(__file__).parent / "tables" / "make.py")
+    spec = importlib.util.spec_from_file_location("make", TABLES / "make.py")
     make = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make)
     rows = [title, [], *(line.split(",") for line in BODY.splitlines())]

@@ -27,26 +27,26 @@ def first_rows(text: str, separator: str) -> tuple[list[list[str]], list[int]]:
 
 
 def line_below_title(text: str) -> str | None:
-    """What to say of a CSV file whose header is not its first line; None if nothing speaks for that."""
+    """What to say of a CSV file whose header is not its first line; None if nothing speaks for that.
+
+    A header has a name for every column, and the lines above it have at most half as many cells.
+    """
     try:
-        found = [_below_title(*first_rows(text, separator)) for separator in SEPARATORS]
+        parsed = [first_rows(text, separator) for separator in SEPARATORS]
     except csv.Error:
         return None
-    line = next((line for _, line in sorted(filter(None, found), reverse=True)), None)
-    return None if line is None else f"line {line} looks like the header; delete the lines above it"
-
-
-def _below_title(rows: list[list[str]], lines: list[int]) -> tuple[int, int] | None:
-    """The number of rows of the usual width, and the line of the first of them if it is under a title.
-
-    Such a line has a name for every column, and those above it have at most half as many cells.
-    """
-    widths = Counter(len(row) for row in rows if len(row) > 1)
-    width, often = widths.most_common(1)[0] if widths else (0, 0)
+    rows, lines = max(parsed, key=lambda found: _usual_width(found[0])[1])
+    width, often = _usual_width(rows)
     place = next((i for i, row in enumerate(rows) if _is_header(row, width)), None)
     if not place or often < 3 or any(2 * sum(map(bool, map(str.strip, row))) > width for row in rows[:place]):
         return None
-    return often, lines[place]
+    return f"line {lines[place]} looks like the header; delete the lines above it"
+
+
+def _usual_width(rows: list[list[str]]) -> tuple[int, int]:
+    """How many cells rows of more than one have most often, and how often that is."""
+    widths = Counter(len(row) for row in rows if len(row) > 1)
+    return widths.most_common(1)[0] if widths else (0, 0)
 
 
 def row_below_title(frame: pl.DataFrame) -> str | None:
