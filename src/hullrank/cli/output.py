@@ -187,7 +187,8 @@ _RUN = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _defused(cells: pl.Series) -> pl.Series:
-    words = cells.filter(cells.str.contains(r"^[=+\-@\t\r].").fill_null(False)).unique()
+    words = cells.filter(cells.str.contains(r"^[=+\-@\t\r].").fill_null(False))
+    words = words.filter(~words.str.contains(r"^[-+]\d+[.,]?\d*$")).unique()  # most numbers, quickly
     numbers = read_numbers(words, ".").is_not_null() | read_numbers(words, ",").is_not_null()
     runs = cells.is_in(words.filter(~numbers).to_list()).fill_null(False)
     return ("'" + cells).zip_with(runs, cells).alias(cells.name)
