@@ -22,7 +22,7 @@ GOOD = b"size,grade,w\n1,poor,1\n2,fair,1\n3,good,1\n1.5,poor,2\n2.5,fair,1\n3.5
         (GOOD.replace(b"poor", b"p\x81or"), [], "neither UTF-8 nor Windows-1252"),
         (GOOD.replace(b"w\n", b"size\n", 1), [], "two columns named 'size'"),
         (GOOD.replace(b"grade", b"level"), [], "no column 'grade'"),
-        (b"A title,,\n" + GOOD, [], "no column 'grade'.*further down, delete the lines above"),
+        (b"A title,,\n" + GOOD, [], "no column 'grade'.*; line 2 looks like the header; delete the lines above it"),
         (GOOD.replace(b"3.5,good", b"3.5,Good "), [], "says nothing about 'Good'; write 'Good' and 'good' alike"),
         (GOOD.replace(b"fair", b"poor").replace(b"good", b"poor"), [], "all rows have the grade 'poor'"),
         (GOOD + b"4,superb,1\n", [], "superb"),
@@ -94,6 +94,18 @@ class TestPrediction:
         assert "'size'" in done.err
         table(2).select("colour", "age", "size").with_columns(extra=table(2)["size"]).write_csv(path)
         assert run_here("rank", fitted / "model.hull", path).code == 0
+
+    @pytest.mark.parametrize("command", ["rank", "evaluate"])
+    def test_columns_with_other_letters_are_found(self, run_here, fitted, tmp_path, command):
+        path = tmp_path / "new.csv"
+        table(2).rename({"size": "Size"}).write_csv(path)
+        done = run_here(command, fitted / "model.hull", path)
+        assert done.code == 1
+        assert done.err == (
+            "error: the table lacks columns that the model was fitted on: 'size'; did you mean 'Size'?\n"
+        )
+        table(2).rename({"size": "sizes", "colour": "color"}).write_csv(path)
+        assert "'size', 'colour'; did you mean 'sizes', 'color'?" in run_here(command, fitted / "model.hull", path).err
 
     def test_new_categories_and_missing_values_are_handled(self, run_here, fitted, tmp_path):
         path = tmp_path / "new.csv"

@@ -1,10 +1,13 @@
 """``hullrank columns``: what a table looks like to the other commands; and the events that programs can ask for."""
 
 import json
+import re
 
 import polars as pl
 import pytest
 from commands import ORDER, WORDS, table
+
+from hullrank.io import load
 
 
 def columns_of(run_here, path, *options):
@@ -33,7 +36,7 @@ def test_numbers_in_words_are_in_the_order_of_their_values(run_here, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("price;x\n" + "\n".join(f"{price} €;{i}" for i, price in enumerate(["10,5", "9,5", "100,0"] * 4)))
     found = columns_of(run_here, path)["price"]
-    assert found["kind"] == "numbers in words"
+    assert found["kind"] == "numbers, written as text"
     assert [value["value"] for value in found["values"]] == ["9,5 €", "10,5 €", "100,0 €"]
 
 
@@ -90,3 +93,21 @@ def test_a_table_of_one_column_is_noted(run_here, tmp_path):
     assert only in done.err
     assert done.code == 1
     assert "no column is left to learn from" in done.err
+
+
+def test_words_that_say_that_something_is_missing(run_here, tmp_path):
+    path = tmp_path / "t.csv"
+    cells = ["red", "-", "blue", "k.A.", "red", "none"]
+    path.write_text("x,colour,g\n" + "".join(f"{i},{cell},{i % 2}\n" for i, cell in enumerate(cells)))
+    done = run_here("columns", path)
+    note = "column 'colour': 2 cells are taken as missing: '-', 'k.A.' (--words 'colour' if words like others)"
+    assert note in done.err
+    assert re.search(r"colour +words +2 +.* 3 columns of 0 and 1, one a word, '-', 'k.A.' as missing", done.out)
+    done = run_here("columns", path, "--words", "colour")
+    assert "as missing" not in done.err + done.out
+    options = ("-t", "g", "--no-cv", "--drop", "x", "-o")
+    assert note in run_here("fit", path, *options, tmp_path / "m.hull").err
+    assert load(tmp_path / "m.hull")[0].get_feature_names_out().tolist() == ["colour=red", "colour=blue", "colour=none"]
+    assert "as missing" not in run_here("fit", path, *options, tmp_path / "w.hull", "--words", "colour").err
+    assert "colour=-" in load(tmp_path / "w.hull")[0].get_feature_names_out()
+    assert run_here("rank", tmp_path / "m.hull", path).code == 0

@@ -95,7 +95,7 @@ def test_the_installed_program_says_the_same_of_every_table_as_the_tests_see(run
 @pytest.mark.parametrize("name", SAME)
 def test_the_accuracies_are_those_of_the_clean_table(fit, clean, name):
     facts, _, kinds, model = fit(name, folds=True)
-    assert {kind.removesuffix(" in words") for kind in kinds.values()} == {"numbers", "dates", "words"}
+    assert {kind.removesuffix(", written as text") for kind in kinds.values()} == {"numbers", "dates", "words"}
     assert kinds["region"] == "words"
     assert facts["training"] == pytest.approx(clean["training"], abs=1e-12)
     assert facts["cross_validated"]["folds"] == pytest.approx(clean["cross_validated"]["folds"], abs=1e-12)
@@ -121,7 +121,7 @@ def test_stray_words_among_numbers_are_missing_and_named(fit):
     blank, quiet, *_ = fit("words_blank.csv", folds=True)
     assert notes == ["column 'turnover': 4 cells are no numbers ('closed', '-', 'unknown') and taken as missing"]
     assert not quiet
-    assert kinds["turnover"] == "numbers in words"
+    assert kinds["turnover"] == "numbers, written as text"
     assert facts["training"] == blank["training"]
     assert facts["cross_validated"] == blank["cross_validated"]
     assert facts["columns"][0]["missing"] == blank["columns"][0]["missing"] == 4
@@ -192,7 +192,8 @@ def test_numbers_of_many_digits_stay_as_they_are(run_here, tmp_path):
         ("# made by me\nx,grade\n1,2\n", "separate its cells by commas"),
         ("x   grade\n1   2\n", "separate its cells by commas"),
         ("1,2,a\n2,3,b\n", "if its first line is a row already"),
-        ("Sales,,\nx,y,grade\n1,2,3\n", "if the names of the columns stand further down"),
+        ("Sales,,\nx,y,grade\n1,2,3\n", "line 2 looks like the header; delete the lines above it"),
+        ("Sales,,\n1,2,3\n", "if the names of the columns stand further down"),
         ('{"x": [1, 2], "grade": [1, 2]}', "is one JSON object, and a table is an array of objects"),
         ('[["x", "grade"], [1, 2]]', "is JSON, and a table is an array of objects"),
         ('x,y,grade\n1,"2,a\n2,3,b\n', 'a quote (") before it is not closed'),
@@ -248,7 +249,7 @@ def test_the_decimal_sign_and_the_order_of_dates_can_be_given(fit):
     assert day["scale"] != pytest.approx(month["scale"])
     _, _, kinds, _ = fit("german.csv", "--words", "opened", "--words", "turnover")
     assert kinds["opened"] == "left out" or kinds["opened"] == "words"
-    assert kinds["share"] == "numbers in words"
+    assert kinds["share"] == "numbers, written as text"
 
 
 @pytest.mark.parametrize("options", [("--decimal", "x"), ("--dates", "day"), ("--words", "nowhere")])
@@ -342,7 +343,7 @@ def test_columns_are_shown_one_by_one(run_here, tmp_path):
     lines = done.out.splitlines()
     assert lines[0] == "Columns"
     assert lines[1].split() == ["column", "kind", "missing", "examples", "what", "was", "done"]
-    assert lines[2].split()[:4] == ["turnover", "numbers", "in", "words"]
+    assert lines[2].split()[:4] == ["turnover", "numbers,", "written", "as"]
     assert lines[2].rstrip().endswith("decimal comma, standardised")
     assert "day first" in lines[4]
     assert lines[5].split()[:3] == ["region", "words", "0"]

@@ -19,8 +19,9 @@ from hullrank.cli import completion
 from hullrank.cli.described import parameters_of
 from hullrank.cli.methods import METHODS
 from hullrank.cli.output import defused
-from hullrank.cli.wording import TERMS, did_you_mean, in_command_terms
+from hullrank.cli.wording import TERMS, in_command_terms
 from hullrank.io import load
+from hullrank.io.meant import did_you_mean
 
 GRADED = ("-t", "grade", "--order", ORDER, *WORDS)
 
@@ -46,7 +47,7 @@ def test_did_you_mean(word, known, meant):
         (("-t", "grade", "--order", "poor < fair < goood"), "names 'goood', .*; did you mean 'good'?"),
         (("-t", "grade", "--order", "poor < fair"), "says nothing about 'good'"),
         (("-t", "grade", "--order", "poor < fair <= good"), "has '<='"),
-        (("-t", "grade", "--order", "poor"), "has no <; write it like --order 'fair < good < poor'"),
+        (("-t", "grade", "--order", "poor"), "has no <; write it like --order 'fair < good < poor', put into"),
         (("-t", "grade", "--order", ORDER, "--qid", "querry"), "no column 'querry'; did you mean 'query'?"),
         (("-t", "grade", "--order", ORDER, "-m", "fixed-margins"), "no method .*; did you mean 'fixed-margin'?"),
         (("-t", "grade", "--order", ORDER, "--set", "c=3"), "no parameter 'c'; did you mean 'C'?"),
@@ -107,7 +108,7 @@ def test_the_order_that_is_proposed_parses(run_here, tmp_path):
     frame = pl.DataFrame({"x": range(40), "grade": grades * 10})
     frame.write_csv(tmp_path / "d.csv")
     done = run_here("fit", tmp_path / "d.csv", "-t", "grade", "-o", tmp_path / "m.hull")
-    proposed = re.search(r"say which is higher: (--order .*), in the right order", done.err)[1]
+    proposed = re.search(r"say which is higher: (--order .*), put into the right order", done.err)[1]
     words = subprocess.run(["sh", "-c", f'printf "%s\\0" {proposed}'], capture_output=True, check=True).stdout
     option, order, _ = words.decode().split("\0")
     done = run_here("fit", tmp_path / "d.csv", "-t", "grade", option, order, "-o", tmp_path / "m.hull")
@@ -161,7 +162,7 @@ class TestPlaces:
     def test_a_missing_folder_is_found_before_anything_is_read(self, run_here, tmp_path, command):
         junk, out = tmp_path / "junk.csv", tmp_path / "no" / "such" / "file"
         junk.write_bytes(b"\0")
-        option = {"export": ("--onnx", out)}.get(command, ("-o", out) if command != "demo" else ("--out", out))
+        option = ("--onnx" if command == "export" else "-o", out)
         files = {"fit": (junk,), "demo": (), "export": (junk,)}.get(command, (junk, junk))
         done = run_here(command, *files, *option)
         assert done.code == 1
@@ -190,11 +191,15 @@ class TestPlaces:
     def test_reports_and_pictures_never_replace_a_model(self, run_here, fitted):
         model = fitted / "model.hull"
         before = model.read_bytes()
-        for arguments in (("report", model, fitted / "data.csv", "-o", model), ("demo", "--out", model)):
+        commands = {
+            ("report", model, fitted / "data.csv", "-o", model): "is the model that is read; give --out another name",
+            ("export", model, "--onnx", model): "is the model that is read; give --onnx another name",
+            ("demo", "--out", model): "the picture is a PNG file; give a name that ends in .png",
+        }
+        for arguments, message in commands.items():
             done = run_here(*arguments)
             assert done.code == 1
-            assert "a name for a model file" in done.err
-        assert run_here("export", model, "--onnx", model).code == 1
+            assert message in done.err
         assert model.read_bytes() == before
 
     def test_a_model_is_no_table(self, run_here, csv, tmp_path):
@@ -368,6 +373,18 @@ class TestInterrupts:
         assert code == 130
         assert not said
         assert "Traceback" not in told
+
+
+def test_ctrl_c_in_the_folds_keeps_the_model(run_here, csv, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        monkeypatch.setattr("hullrank.cli.console._Stop.asked", True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hullrank.cli.result._in_folds", interrupted)
+    done = run_here("fit", csv, *GRADED, "-o", tmp_path / "m.hull")
+    assert done.code == 0, done.err
+    assert "the model is complete; only the check on rows left out was skipped" in done.err
+    load(tmp_path / "m.hull")
 
 
 def test_ctrl_c_before_anything_is_saved_has_code_130(run_here, csv, tmp_path, monkeypatch):

@@ -27,13 +27,38 @@ NUMBER, COMMA = {"kind": "number", "decimal": "."}, {"kind": "number", "decimal"
         (["red", "blue"], None),
         (["1", "2", "red", "blue"], None),
         (["A1", "A2"], None),
-        (["unknown", "none"], None),
+        (["unknown", "k.A."], None),
+        (["none", "x", "nuts", "NC"], None),
+        (["+", "-", "+"], None),
         (["true", "false"], None),
     ],
 )
 def test_kinds(cells, form):
     found = recognise(pl.DataFrame({"c": cells})).forms.get("c")
     assert found == (None if form is None else {**form, "strays": []})
+
+
+@pytest.mark.parametrize(
+    ("cells", "missing"),
+    [
+        (["red", "blue", "-", "-", "unknown"], ["-", "unknown"]),
+        (["rot", "K.A. ", "k.A.", "blau"], ["K.A. ", "k.A."]),
+        (["+", "-", "?"], ["?"]),
+        (["nuts", "none", "n/a"], ["n/a"]),
+    ],
+)
+def test_some_words_say_that_something_is_missing(cells, missing):
+    frame = pl.DataFrame({"c": cells})
+    found = recognise(frame)
+    assert found.forms["c"] == {"kind": "word", "strays": missing}
+    taken = sum(cell in missing for cell in cells)
+    assert f"{taken} cell{'s are' if taken > 1 else ' is'} taken as missing" in found.notes[-1]
+    assert not recognise(frame, words=["c"]).forms
+    with pytest.warns(TableWarning, match="taken as missing"):
+        encoder = TableEncoder().fit(pl.DataFrame({"c": cells * 2}))
+    empty = pl.DataFrame({"c": [None if cell in missing else cell for cell in cells]})
+    assert (encoder.transform(frame) == encoder.transform(empty)).all()
+    assert encoder.columns_ == [{**TableEncoder().fit(pl.concat([empty] * 2)).columns_[0], "form": found.forms["c"]}]
 
 
 def test_a_doubtful_column_follows_the_others():
@@ -119,7 +144,7 @@ class TestEncoder:
         forms = recognise(self.FRAME, decimal=".").forms
         encoder = clone(TableEncoder(forms=forms)).fit(self.FRAME)
         assert encoder.forms == forms
-        assert "price=unbekannt" in encoder.get_feature_names_out()
+        assert "price=7,5 €" in encoder.get_feature_names_out()
 
     def test_a_table_of_another_country_is_read_by_its_own_sign(self, recwarn):
         encoder = TableEncoder(forms=recognise(self.FRAME).forms).fit(self.FRAME)

@@ -118,7 +118,9 @@ def test_rows_without_weight_do_not_declare_a_class(estimator):
 @every_estimator
 def test_strings_without_order_warn_and_show_the_cure(estimator):
     words = np.array(["lo", "mid", "hi"])[y]
-    with pytest.warns(UndeclaredOrderWarning, match=r"hi < lo < mid.*classes=\['hi', 'lo', 'mid'\]"):
+    with pytest.warns(
+        UndeclaredOrderWarning, match=r"hi < lo < mid.*classes=\['hi', 'lo', 'mid'\], put into the right order"
+    ):
         estimator().fit(X, words)
 
 

@@ -14,6 +14,7 @@ from hullrank.problem.statement import Grade, Point, Solution, certificate
     [
         (1.0, 1.0, "rounding."),
         (1.0, 1 - 1e-6, "one part in 1,000,000."),
+        (1.0, 1 - 1 / 24_830_638, "one part in 24,000,000."),
         (4.0, 3.9, "2.5%."),
         (1.0, -float("inf"), "Nothing is proven about how good this model is."),
         (1.0, -3.0, "Nothing is proven about how good this model is."),

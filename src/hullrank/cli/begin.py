@@ -16,9 +16,9 @@ from hullrank.cli.options import (
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Where to draw the score line (PNG); - is standard output.")] = Path(
-        "hullrank-demo.png"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Where to draw the score line (PNG); - is standard output.")
+    ] = Path("hullrank-demo.png"),
     json: Json = False,
 ) -> None:
     """Fit four models to bundled data, compare them, and draw the score line.

@@ -62,16 +62,17 @@ def _kind(column: dict[str, Any], series: pl.Series) -> str:
     if column["kind"] != "number":
         return "words" if column["kind"] == "word" else "left out"
     kind = "dates" if column["dates"] else "yes or no" if series.dtype == pl.Boolean else "numbers"
-    return f"{kind} in words" if column.get("form") else kind
+    return f"{kind}, written as text" if column.get("form") else kind
 
 
 def _done(column: dict[str, Any], known: pl.Series, missing: int) -> str:
+    form = column.get("form")
     if column["kind"] == "left out":
         return "empty" if not len(known) else "different in every row, so nothing can be learned from it"
     if column["kind"] == "word":
         others = f", {column['n_others']:,} rarer ones are none of them" if column["n_others"] else ""
-        return f"{counted(len(column['words']), 'columns')} of 0 and 1, one a word{others}"
-    form = column.get("form")
+        marks = f", {few(form['strays'])} as missing" if form is not None else ""
+        return f"{counted(len(column['words']), 'columns')} of 0 and 1, one a word{others}{marks}"
     parts = []
     if form is not None:
         parts += _signs(form, known)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hullrank.cli.console import note, out, print_json, table, working
+from hullrank.cli.console import note, out, print_json, stopped, table, working
 from hullrank.cli.data import Columns, Data, Reading, load_data, recognised
 from hullrank.cli.folds import Remarks, Run, Task, runner
 from hullrank.cli.grades import declared_order
@@ -48,7 +48,7 @@ def run_compare(
         tasks = _to_tune(tasks)
     remarks = Remarks()
     runs = {method: _naming(method, runner(task, remarks)) for method, task in tasks.items()}
-    with working(f"comparing {len(runs)} methods") as advance:
+    with working(f"comparing {len(runs)} methods", keep=True) as advance:
 
         def hear(share: float, method: str, fold: int) -> None:
             remarks.fold = fold
@@ -59,12 +59,15 @@ def run_compare(
     figure = next(iter(tasks.values())).figure
     if as_json:
         shown = [{**vars(row), "collapsed": row.collapsed} for row in rows]
-        print_json({"rows": len(data), "cv": cv, "figure": figure, "methods": shown})
-        return
-    title = f"{figure.capitalize()} on held-out rows, {cv} folds of {len(data):,} rows (p: same as the best)"
-    out.print(
-        table(title, ("method", "mean", "95% interval", "p", "seconds a fold"), [_cells(row, cv) for row in rows])
-    )
+        print_json({"rows": len(data), "cv": cv, "figure": figure, "methods": shown, "of": len(runs)})
+    else:
+        title = f"{figure.capitalize()} on held-out rows, {cv} folds of {len(data):,} rows (p: same as the best)"
+        out.print(
+            table(title, ("method", "mean", "95% interval", "p", "seconds a fold"), [_cells(row, cv) for row in rows])
+        )
+    if len(rows) < len(runs):
+        note(f"stopped by Ctrl-C; {len(rows)} of {len(runs)} methods")
+        raise KeyboardInterrupt
 
 
 def _tasks(
@@ -99,12 +102,16 @@ def _note_groups(methods: list[str]) -> None:
 
 
 def _naming(method: str, run: Run) -> Run:
-    """The same, and errors say which method they come from."""
+    """The same, and errors say which method they come from; after Ctrl-C they come from it."""
 
     def named(train: Any, test: Any) -> float:
         try:
             return run(train, test)
-        except ValueError as error:
+        except Exception as error:
+            if stopped():
+                raise KeyboardInterrupt from error
+            if not isinstance(error, ValueError):
+                raise
             raise HullrankError(f"method {method}: {error}; or leave it out of --methods") from error
 
     return named

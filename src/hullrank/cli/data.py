@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 
 from hullrank.cli.console import note, working
-from hullrank.cli.wording import counted, did_you_mean, in_command_terms, listed
+from hullrank.cli.wording import counted, in_command_terms, listed
 from hullrank.exceptions import TableError
 from hullrank.io.csv_style import Style
 from hullrank.io.forms import Form, read_cells, recognise, strays
+from hullrank.io.header import row_below_title
+from hullrank.io.meant import did_you_mean
 from hullrank.io.numbers import read_numbers, whole_numbers
 from hullrank.io.tables import SparseTable, read_styled
 
@@ -38,6 +40,7 @@ class Reading:
     usual: str | None = None  # the decimal sign where neither the owner nor the cells tell
     target: Form | None = None  # what the words of the target say
     find_target: bool = False  # whether to find that out
+    verbatim: bool = False  # whether the cells of a CSV file are kept as they are written too
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,11 @@ class Data:
     def numbers(self) -> Any:
         """The number of every row in the file, from 1."""
         return np.arange(1, len(self) + 1) if self.left is None else self.left
+
+    @property
+    def title(self) -> str | None:
+        """What to say where a title stands above the names of the columns; None where none does."""
+        return None if self.rows is None else _title(self.rows, self.style)
 
     @property
     def sparse(self) -> bool:
@@ -91,7 +99,8 @@ def load_data(
     """Read a file and take it apart; rows without a target are left out, with a note."""
     reading = reading or Reading()
     with working(f"reading {path}"):
-        table, style = read_styled(path, n_features=n_features, decimal=reading.decimal, usual=reading.usual)
+        signs = {"decimal": reading.decimal, "usual": reading.usual}
+        table, style = read_styled(path, n_features=n_features, **signs, verbatim=reading.verbatim)
     name = "standard input" if str(path) == "-" else str(path)
     if isinstance(table, SparseTable):
         for option, column in {"--groups": columns.groups, "--weights": columns.weights}.items():
@@ -175,6 +184,9 @@ class TakenApart:
     def _about_names(self) -> str:
         """What may be wrong with the first line: nothing separates it, it is a title, or it is a row already."""
         names = self.frame.columns
+        title = _title(self.frame, self.style)
+        if title is not None:
+            return f"; {title}"
         if len(names) == 1 and self.style is not None:
             return "; separate its cells by commas, semicolons, tabs or bars, from the first line on"
         if any(name.startswith("column ") for name in names):
@@ -212,17 +224,20 @@ class TakenApart:
 
     def _found_form(self, series: pl.Series) -> Form | None:
         """The form of a target whose words all say numbers or dates; strays would be grades after all."""
-        form = recognise(series.to_frame(), **self._how()).forms.get(series.name)
+        form = self._form(series)
         return form if form is not None and not len(strays(series, read_cells(series, form))) else None
 
-    def _how(self) -> dict[str, Any]:
+    def _form(self, series: pl.Series) -> Form | None:
+        """The form of words that say numbers or dates."""
         usual = self.reading.usual or ("." if self.style is None else self.style.decimal)
-        return {"decimal": self.reading.decimal, "dates": self.reading.dates, "usual": usual}
+        found = recognise(series.to_frame(), decimal=self.reading.decimal, dates=self.reading.dates, usual=usual)
+        form = found.forms.get(series.name)
+        return None if form is None or form["kind"] == "word" else form
 
     def _weights(self, series: pl.Series) -> Any:
         values = series
         if series.dtype == pl.String:
-            form = recognise(series.to_frame(), **self._how()).forms.get(series.name)
+            form = self._form(series)
             values = series if form is None else read_cells(series, form)
         values = values.cast(pl.Float64, strict=False)
         bad = values.is_null() | (values < 0).fill_null(False) | ~values.is_finite().fill_null(False)
@@ -240,6 +255,10 @@ class TakenApart:
 
     def _number(self, row: int) -> Any:
         return self.before + row + 1 if self.left is None else self.left[row]
+
+
+def _title(frame: pl.DataFrame, style: Style | None) -> str | None:
+    return row_below_title(frame) if style is None else style.title
 
 
 def query_values(series: pl.Series) -> pl.Series:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hullrank.cli.console import err, note, out, print_json, say, table, working
 from hullrank.cli.doctor import compiled_functions
-from hullrank.cli.output import STDOUT, check_place, placed
+from hullrank.cli.output import PICTURE, STDOUT, check_place, placed
 
 GRADES = ("very mild", "mild", "moderate", "severe", "very severe")
 MODELS = ("ConvexHullRanker", "FixedMarginClassifier", "NuMarginClassifier", "SumOfMarginsClassifier")
@@ -16,7 +16,7 @@ MODELS = ("ConvexHullRanker", "FixedMarginClassifier", "NuMarginClassifier", "Su
 
 def run_demo(picture: Path, *, as_json: bool = False) -> None:
     """Fit the four class-based models to five grades of scikit-learn's diabetes data, and draw the first of them."""
-    check_place(picture, as_json=as_json)
+    check_place(picture, is_a=PICTURE, as_json=as_json)
     X, y = _diabetes()
     train, test = np.arange(len(y)) % 3 != 0, np.arange(len(y)) % 3 == 0
     if not compiled_functions():

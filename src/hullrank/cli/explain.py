@@ -36,7 +36,7 @@ def run_explain(
     model = Model.load(model_path, path)
     data = None
     if path is not None:
-        special = {
+        special: dict[str, Any] = {
             "qid": model.qid_column(qid, False),
             "weights": weights or model.about.get("weights"),
             "groups": model.groups_column(groups),

@@ -47,7 +47,8 @@ class Wishes:
 
 def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wishes: Wishes) -> None:
     """Fit a method to a table, say how good it is, and save it."""
-    check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force)
+    read = {"table": path, "file of edges": wishes.edges}
+    check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force, read=read)
     check_method(wishes.method)
     if wishes.tune:
         check_tunable(wishes.method, parse_settings(list(wishes.settings)))

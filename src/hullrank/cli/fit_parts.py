@@ -78,9 +78,8 @@ def _order(look: FirstLook, wishes: Wishes) -> OrderGraph | None:
     """The order of the grades; of numbers that speak for themselves two are enough, for there may be millions."""
     grades = look.grades()
     stated = wishes.order is not None or wishes.edges is not None
-    return declared_order(
-        grades.head(2) if grades.dtype.is_numeric() and not stated else grades, wishes.order, wishes.edges
-    )
+    needed = grades.head(2) if grades.dtype.is_numeric() and not stated else grades
+    return declared_order(needed, wishes.order, wishes.edges, look.rows)
 
 
 @contextmanager

@@ -5,8 +5,8 @@ import json
 from typing import Any
 
 import hullrank
-from hullrank.cli.wording import did_you_mean
 from hullrank.exceptions import HullrankError
+from hullrank.io.meant import did_you_mean
 from hullrank.models.catalogue import commands
 
 METHODS = commands()

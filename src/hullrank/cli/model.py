@@ -1,6 +1,6 @@
 """A model file as the commands see it: scores, grades and the columns it was fitted with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +8,15 @@ import numpy as np
 import polars as pl
 
 from hullrank._pipelines import unwrap
-from hullrank.cli.console import note
+from hullrank.cli.console import note, warn
 from hullrank.cli.data import Columns, Data, Reading, load_data, target_values
-from hullrank.cli.wording import did_you_mean, listed
+from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, TableError
+from hullrank.io.meant import did_you_mean
 from hullrank.io.parquet_parts import in_parts
 from hullrank.order import OrderGraph
+
+RANKED = ("rank", "score", "row")  # columns that ``rank`` adds to every table
 
 
 @dataclass(frozen=True)
@@ -75,13 +78,19 @@ class Model:
         weights: str | None = None,
         groups: str | None = None,
         decimal: str | None = None,
+        verbatim: bool = False,
     ) -> Data:
         """Read a table with the columns of the fit, as they were read then; ``target`` if it must have one."""
         width = None if self._from_tables else getattr(self.pipeline, "n_features_in_", None)
         columns = Columns(target or None, qid, weights, groups=groups)
-        data = load_data(path, columns, self.reading(decimal), n_features=width, need_target=target is not None)
+        reading = replace(self.reading(decimal), verbatim=verbatim)
+        data = load_data(path, columns, reading, n_features=width, need_target=target is not None)
         if data.sparse and self._from_tables:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
+        if data.title is not None and not {c["name"] for c in self.columns}.issubset(data.X.columns):
+            raise TableError(f"{path} lacks columns that the model was fitted on; {data.title}")
+        if self.predicted_target(data):
+            self.tell_predicted_target(columns, str(path))
         return data
 
     def reading(self, decimal: str | None) -> Reading:
@@ -90,7 +99,12 @@ class Model:
 
     def known_columns(self, X: Any) -> Any:
         """The columns that the model was fitted to, without others of a table."""
-        return X.select([column["name"] for column in self.pipeline[0].columns_]) if self._from_tables else X
+        return X.select([column["name"] for column in self.columns]) if self._from_tables else X
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """What the model knows of the columns of a table; nothing where it was fitted to a matrix."""
+        return self.pipeline[0].columns_ if self._from_tables else []
 
     @property
     def _from_tables(self) -> bool:
@@ -108,6 +122,21 @@ class Model:
             hint = did_you_mean(unknown, names)
             raise TableError(f"grade {unknown!r} was not known when the model was fitted{hint}")
         return np.array([place[value] for value in y.tolist()])
+
+    def predicted_target(self, data: Data) -> bool:
+        """Whether the target of a table is what this model says of it, in a table that ``rank`` wrote."""
+        names = set() if data.rows is None else set(data.rows.columns)
+        if data.y is None or not names.issuperset(RANKED) or f"{data.y.name}_" in names:
+            return False  # where the table had grades of its own, ``rank`` called the others grade_
+        grades = self.grades(data)
+        return grades is not None and np.array_equal(self.target(data), grades)
+
+    def tell_predicted_target(self, columns: Columns, name: str) -> None:
+        """A warning about figures that compare the model with itself."""
+        warn(
+            f"column {columns.target!r} of {name} holds what this model predicted, since `hullrank rank` wrote it: "
+            "figures of how well the model does on it mean nothing; give a table with grades from elsewhere"
+        )
 
     def grades(self, data: Data) -> Any | None:
         """The predicted grade of every row (by its own group), or None where the model only scores."""

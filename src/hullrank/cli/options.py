@@ -40,8 +40,8 @@ def _is_there(context: typer.Context, path: Path | None) -> Path | None:
 
 def _missing(path: Path) -> Exception:
     """What to say about a file that is not there: the one that may have been meant."""
-    from hullrank.cli.wording import did_you_mean
     from hullrank.exceptions import HullrankError
+    from hullrank.io.meant import did_you_mean
 
     try:
         beside = [file.name for file in path.parent.iterdir()]

@@ -21,9 +21,10 @@ from hullrank.cli.output import STDOUT, check_model_place, placed
 from hullrank.cli.parts import larger_than_memory
 from hullrank.cli.result import certificate_fields
 from hullrank.cli.signs import translate_signs
-from hullrank.cli.wording import did_you_mean, listed
+from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io import SparseTable, read_table, save
+from hullrank.io.meant import did_you_mean
 
 METHOD = "swapped-pairs"
 _DEFAULT = "hull"  # the method where none is named
@@ -34,7 +35,8 @@ def run_fit_pairs(
     path: Path, columns: Columns, reading: Reading, model_file: Path, wishes: Wishes, pairs: Path, key: str | None
 ) -> None:
     """Fit a ranking to comparisons (and grades, if a target is named), say how good it is, and save it."""
-    check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force)
+    read = {"table": path, "file of comparisons": pairs, "file of edges": wishes.edges}
+    check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force, read=read)
     if wishes.method not in (METHOD, _DEFAULT):
         raise HullrankError(f"method {wishes.method} does not learn from comparisons; use --method {METHOD}")
     if wishes.method == _DEFAULT:

@@ -12,6 +12,7 @@ import polars.selectors as cs
 
 from hullrank.cli.console import working
 from hullrank.cli.data import Columns, Data, Reading, TakenApart, query_numbers, tell_missing_targets
+from hullrank.cli.drift import Drift, tell_drift
 from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io.parquet_parts import ParquetParts, in_parts
@@ -112,16 +113,22 @@ class Placed:
     def of_parts(cls, model: Model, parts: Parts, *, told: bool = False) -> "Placed":
         """The same of a table in parts; a row takes a few numbers, whatever the number of columns.
 
-        Rows without a target are left out with a note, unless that was ``told`` before.
+        Rows without a target are left out with a note, unless that was ``told`` by the fit that asks.
         """
-        placed, queries, without = [], [], 0
+        placed, queries, without, predicted, drift = [], [], 0, not told, Drift(model)
         for data in parts.walk(f"scoring {parts.tables.rows:,} rows"):
             without += data.without_target
             if len(data):
                 placed.append(cls.of(model, data))
+                predicted = predicted and model.predicted_target(data)
+                drift.add(data)
                 if parts.columns.qid is not None and data.rows is not None:
                     queries.append(data.rows[parts.columns.qid])
         tell_missing_targets(0 if told else without, len(placed), parts.columns, parts.tables.name)
+        if not told:
+            drift.tell()
+        if predicted:
+            model.tell_predicted_target(parts.columns, parts.tables.name)
         y, scores, grades, weights, groups = (
             None if values[0] is None else np.concatenate(values)
             for values in zip(*((p.y, p.scores, p.grades, p.weights, p.groups) for p in placed), strict=True)
@@ -134,5 +141,8 @@ class Placed:
         tables = larger_than_memory(path, memory)
         if tables is not None:
             return cls.of_parts(model, Parts(tables, columns, model.reading(decimal)))
-        special = {"qid": columns.qid, "weights": columns.weights, "groups": columns.groups}
-        return cls.of(model, model.load_data(path, target=columns.target or "", decimal=decimal, **special))
+        special: dict[str, Any] = {"qid": columns.qid, "weights": columns.weights, "groups": columns.groups}
+        data = model.load_data(path, target=columns.target or "", decimal=decimal, **special)
+        placed = cls.of(model, data)
+        tell_drift(model, data)
+        return placed

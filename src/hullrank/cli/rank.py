@@ -11,8 +11,9 @@ from rich.text import Text
 
 from hullrank.cli.console import cell, note, out, print_json, say, table, working
 from hullrank.cli.data import Columns, Data
+from hullrank.cli.drift import tell_drift
 from hullrank.cli.model import Model, ranks
-from hullrank.cli.output import STDOUT, check_table_place, write_table
+from hullrank.cli.output import STDOUT, check_table_place, is_text, write_table
 from hullrank.cli.parts import Parts, larger_than_memory
 from hullrank.cli.wording import counted, listed
 from hullrank.exceptions import HullrankError, TableError
@@ -46,7 +47,8 @@ def run_rank(
     wishes: RankWishes,
 ) -> None:
     """Rank the rows of a table by a model."""
-    check_table_place(target_file, as_json=wishes.as_json)
+    read = {"model": model_path, "table": path, "file of thresholds": wishes.thresholds}
+    check_table_place(target_file, as_json=wishes.as_json, read=read)
     model = Model.load(model_path, path, wishes.thresholds)
     cuts = None if wishes.thresholds is None else read_thresholds(wishes.thresholds, model)
     column, panel = model.qid_column(qid, wishes.whole), model.groups_column(groups)
@@ -58,16 +60,19 @@ def run_rank(
         parts = Parts(tables, named, model.reading(decimal), need_target=False)
         rank_in_parts(model, parts, target_file, cuts, wishes)
         return
-    data = _load(model, path, column, panel, decimal)
+    verbatim = target_file is not None and is_text(target_file)
+    data = _load(model, path, column, panel, decimal, verbatim)
     model.tell_new_groups(data.groups)
     with working(f"scoring {len(data):,} rows"):
         result, names = ranked_rows(model, data, None if wishes.whole else data.qid, cuts)
+    tell_drift(model, data)
     query = names.get("query") if data.sparse else column
     if wishes.top is not None:
         result = result.filter(pl.col(names["rank"]) <= wishes.top)
     if target_file is not None:
-        write_table(result, target_file, raw=wishes.raw, style=data.style)
-    tell_ranking(Ranking(result, names, query, len(data)), target_file, wishes)
+        write_table(_as_written(result, names, data), target_file, raw=wishes.raw, style=data.style)
+    decimal_sign = "." if data.style is None else data.style.decimal
+    tell_ranking(Ranking(result, names, query, len(data), decimal_sign), target_file, wishes)
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,7 @@ class Ranking:
     names: dict[str, str]  # of the columns that the model added
     query: str | None  # the column with the queries
     rows: int  # of the table
+    decimal: str = "."  # the sign that the table has
 
 
 def tell_ranking(ranking: Ranking, target_file: Path | None, wishes: RankWishes) -> None:
@@ -151,9 +157,16 @@ def _between(model: Model, scores: Any, cuts: Any) -> Any:
     return np.asarray(model.classes)[np.searchsorted(cuts, scores, side="left")]
 
 
-def _load(model: Model, path: Path, column: str | None, groups: str | None, decimal: str | None) -> Any:
+def _as_written(result: pl.DataFrame, names: dict[str, str], data: Data) -> pl.DataFrame:
+    """The ranked rows with the cells of the table as they stand in its file, where they were kept."""
+    if data.style is None or data.style.cells is None:
+        return result
+    return result.with_columns(data.style.cells[result[names["row"]].to_numpy() - 1])
+
+
+def _load(model: Model, path: Path, column: str | None, groups: str | None, decimal: str | None, verbatim: bool) -> Any:
     try:
-        return model.load_data(path, qid=column, groups=groups, decimal=decimal)
+        return model.load_data(path, qid=column, groups=groups, decimal=decimal, verbatim=verbatim)
     except TableError as error:
         if column is not None and f"no column {column!r}" in str(error):
             raise TableError(
@@ -182,7 +195,14 @@ def _show(ranking: Ranking) -> None:
     groups = [(None, head)] if query is None else head.partition_by(query, maintain_order=True, as_dict=True).items()
     for key, part in groups:
         heading = "" if key is None else f"\n{query} {key[0]}"
-        out.print(table(heading, shown, part.select(shown).rows(), right=right))
+        rows = [[_with_sign(value, ranking.decimal) for value in row] for row in part.select(shown).rows()]
+        out.print(table(heading, shown, rows, right=right))
+
+
+def _with_sign(value: Any, decimal: str) -> str:
+    """A value for the terminal, a fraction with the decimal sign of the table."""
+    text = cell(value)
+    return text.replace(".", decimal) if isinstance(value, float) else text
 
 
 def _that_fit(rows: pl.DataFrame, names: list[str], others: list[str]) -> list[str]:

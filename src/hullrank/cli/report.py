@@ -1,10 +1,11 @@
 """``hullrank report``: one HTML file about a model and a table."""
 
 from pathlib import Path
+from typing import Any
 
 from hullrank.cli.console import print_json, say, working
 from hullrank.cli.model import Model
-from hullrank.cli.output import STDOUT, check_place, placed
+from hullrank.cli.output import REPORT, STDOUT, check_place, placed
 from hullrank.cli.wording import counted
 
 
@@ -22,12 +23,16 @@ def run_report(
     as_json: bool,
 ) -> None:
     """Write the report of a model on a table with grades."""
-    check_place(report_file, as_json=as_json)
+    check_place(report_file, is_a=REPORT, as_json=as_json, read={"model": model_path, "table": path})
     from hullrank.reports.html import write_report
 
     model = Model.load(model_path, path)
     column = target or model.about.get("target") or ""
-    special = {"qid": model.qid_column(qid, False), "weights": weights, "groups": model.groups_column(groups)}
+    special: dict[str, Any] = {
+        "qid": model.qid_column(qid, False),
+        "weights": weights,
+        "groups": model.groups_column(groups),
+    }
     data = model.load_data(path, target=column, decimal=decimal, **special)
     with working(f"writing {report_file}"), placed(report_file) as place:
         write_report(

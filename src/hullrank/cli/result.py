@@ -58,7 +58,8 @@ def tell_result(
         say("On rows it has not seen it will be lower; `hullrank evaluate` measures that", to_stderr=to_stderr)
     if stopped():
         whole = str(getattr(certificate, "status", "")) != "interrupted"
-        note(f"stopped by Ctrl-C; the model {'is whole' if whole else 'as far as it got is saved: see its gap'}")
+        skipped = "is complete; only the check on rows left out was skipped"
+        note(f"stopped by Ctrl-C; the model {skipped if whole else 'as far as it got is saved: see its gap'}")
     if not to_stderr:
         say(f"Saved to {model_file}")
     return _noted(held_out)

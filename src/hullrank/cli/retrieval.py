@@ -7,8 +7,9 @@ import numpy as np
 
 from hullrank.cli.console import note
 from hullrank.cli.model import Model
-from hullrank.cli.wording import did_you_mean, listed
+from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError
+from hullrank.io.meant import did_you_mean
 
 USUAL_PLACES = "5,10"
 MOST_GRADES = 50  # beyond, the target is a number rather than a grade

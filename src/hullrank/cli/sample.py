@@ -5,9 +5,9 @@ from pathlib import Path
 
 from hullrank.cli.console import out, print_json, say, table
 from hullrank.cli.output import STDOUT, check_table_place, placed
-from hullrank.cli.wording import did_you_mean
 from hullrank.exceptions import HullrankError
 from hullrank.io.atomic import replacing
+from hullrank.io.meant import did_you_mean
 
 # What the tables hold; all values are made up (tests/datasets/make_samples.py).
 SAMPLES = {

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from hullrank.cli.wording import did_you_mean, listed
+from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError
+from hullrank.io.meant import did_you_mean
 
 
 def translate_signs(model: Any, encoder: Any) -> None:

@@ -18,7 +18,9 @@ _MOST_VALUES = 40  # different values of a column that may be grades, each with 
 def run_columns(path: Path, reading: Reading, *, as_json: bool) -> None:
     """Show kind, missing cells, examples and values of every column."""
     data = load_data(path, Columns(), reading, need_target=False)
-    if data.X.shape[1] == 1 and data.style is not None:
+    if data.title is not None:
+        note(data.title)
+    elif data.X.shape[1] == 1 and data.style is not None:
         note("there is only one column; if there should be more, separate cells by commas, semicolons, tabs or bars")
     facts = _sparse_facts(data) if data.sparse else _facts(data, reading)
     style = None if data.style is None or data.X.width == 1 else str(data.style)
@@ -56,11 +58,12 @@ def _line(column: dict[str, Any]) -> dict[str, Any]:
     return {name: column[name] for name in ("column", "kind", "missing", "examples", "done")}
 
 
-def _counted(series: pl.Series, form: Form | None) -> dict[str, Any]:
+def _counted(series: pl.Series, found: Form | None) -> dict[str, Any]:
     """How many values a column has and, if they are few, each with its rows, in the order of numbers, dates or words.
 
     ``ordered`` says whether the values have an order of their own, as numbers, dates and enumerations have.
     """
+    form = None if found is None or found["kind"] == "word" else found
     known = series.drop_nulls()
     distinct = known.n_unique()
     ordered = form is not None or series.dtype.is_numeric() or series.dtype.is_temporal() or series.dtype == pl.Enum

@@ -159,9 +159,9 @@ def export(
     Example: `hullrank export model.hull --onnx model.onnx`
     """
     from hullrank.cli.console import print_json, say
-    from hullrank.cli.output import STDOUT, check_place, placed
+    from hullrank.cli.output import GRAPH, STDOUT, check_place, placed
 
-    check_place(onnx, as_json=json)
+    check_place(onnx, is_a=GRAPH, as_json=json, read={"model": model}, option="--onnx")
     from hullrank.io import export_onnx, load
 
     with placed(onnx) as place:

@@ -1,9 +1,10 @@
-"""What the library says to Python programmers, in the words of the command; and what a mistyped name meant."""
+"""What the library says to Python programmers, in the words of the command."""
 
 import re
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from typing import Any
+
+from hullrank.io.meant import did_you_mean
 
 
 def _from_one(found: re.Match[str]) -> str:
@@ -65,16 +66,6 @@ def in_command_terms(text: str) -> str:
     for phrase, instead in TERMS:
         text = re.sub(phrase, instead, text)
     return text
-
-
-def did_you_mean(word: Any, known: Iterable[Any]) -> str:
-    """``; did you mean 'x'?`` for the most similar of the known names, whatever their case; else nothing."""
-    names = list(dict.fromkeys(map(str, known)))
-    folded: dict[str, str] = {}
-    for name in names:
-        folded.setdefault(name.strip().casefold(), name)
-    close = get_close_matches(str(word).strip().casefold(), list(folded), n=1, cutoff=0.6)
-    return f"; did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def listed(names: Iterable[Any], most: int = 12) -> str:

@@ -47,7 +47,8 @@ def encode_labels(y: Any, values: NDArray[Any], declared: Sequence[Hashable] | N
         order = " < ".join(map(str, classes[:5])) + (" < ..." if len(classes) > 5 else "")
         warnings.warn(
             f"string labels were ordered alphabetically ({order}); declare the order by "
-            f"classes={[str(c) for c in classes[:5]]}, an ordered Categorical, or an OrderGraph",
+            f"classes={[str(c) for c in classes[:5]]}, put into the right order from lowest to highest, or by an "
+            "ordered Categorical or an OrderGraph",
             UndeclaredOrderWarning,
             stacklevel=3,
         )

@@ -1,17 +1,15 @@
 """How a CSV file is written: separator and decimal sign, found out together from its first lines."""
 
 import csv
-import io
 import re
 from dataclasses import dataclass
 
 import polars as pl
 
 from hullrank.exceptions import TableError
+from hullrank.io.header import SEPARATORS, first_rows, line_below_title
 from hullrank.io.numbers import decimal_evidence, has_leading_zeros, is_ambiguous, read_numbers, whole_numbers
 
-SEPARATORS = ";\t|,"  # the comma last: where two fit alike, it may be a decimal comma
-_LINES = 200  # lines that are looked at to find the separator
 _SAID = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # the line by which Excel announces the separator
 _COMMA_IN_NUMBER = re.compile(rb"\d,\d")
 _QUOTED_COMMA_IN_NUMBER = re.compile(rb'"[^"\n]{0,40}\d,\d[^"\n]{0,40}"')
@@ -21,12 +19,19 @@ _WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 @dataclass(frozen=True)
 class Style:
-    """Separator, decimal sign, the number of lines before the header, and the encoding if it is not UTF-8."""
+    """Separator, decimal sign, the number of lines before the header, and the encoding if it is not UTF-8.
+
+    ``marked`` says whether the file begins with a byte order mark; ``cells`` are the words that stand in the file,
+    whatever they mean, for whoever asked for them; ``title`` is what to say where the first line is no header.
+    """
 
     separator: str = ","
     decimal: str = "."
     skip: int = 0
     encoding: str | None = None
+    marked: bool = False
+    title: str | None = None
+    cells: pl.DataFrame | None = None
 
     def __str__(self) -> str:
         sign = "a decimal comma" if self.decimal == "," else "a decimal point"
@@ -41,24 +46,15 @@ def header_of(head: bytes, name: str) -> tuple[list[str], Style]:
         text = text[said.end() :]
     candidates = said[1] if said else SEPARATORS
     try:
-        rows = {sign: _rows(text, sign) for sign in candidates}
+        rows = {sign: first_rows(text, sign)[0] for sign in candidates}
     except csv.Error as error:
         raise TableError(f"the header of {name} cannot be read: {error}") from error
     separator = max(candidates, key=lambda sign: _fitness(rows[sign]))
     header = [cell.strip() for cell in rows[separator][0]] if rows[separator] else []
     if not any(header):
-        raise TableError(f"the first line of {name} is blank, where the names of the columns should stand; delete it")
-    return header, Style(separator, skip=int(said is not None))
-
-
-def _rows(text: str, separator: str) -> list[list[str]]:
-    lines = csv.reader(io.StringIO(text), delimiter=separator)
-    rows = []
-    for row in lines:
-        rows.append(row)
-        if len(rows) == _LINES:
-            break
-    return rows
+        hint = line_below_title(text) or "delete it"
+        raise TableError(f"the first line of {name} is blank, where the names of the columns should stand; {hint}")
+    return header, Style(separator, skip=int(said is not None), title=None if said else line_below_title(text))
 
 
 def _fitness(rows: list[list[str]]) -> tuple[bool, float, int]:

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -24,16 +25,21 @@ class _NotUtf8Error(TableError):
     pass
 
 
-def read_csv(content: Content, name: str, decimal: str | None, usual: str | None) -> tuple[pl.DataFrame, Style]:
-    """The table and its style; ``decimal`` is its decimal sign, ``usual`` the sign where no cell tells."""
+def read_csv(
+    content: Content, name: str, decimal: str | None, usual: str | None, *, verbatim: bool = False
+) -> tuple[pl.DataFrame, Style]:
+    """The table and its style, with the cells as they are written if ``verbatim``.
+
+    ``decimal`` is its decimal sign, ``usual`` the sign where no cell tells.
+    """
     content, encoding = as_utf8(content, name)
     content = _with_line_feeds(content)
     try:
-        frame, style = _read(content, name, decimal, usual)
+        frame, style = _read(content, name, decimal, usual, verbatim)
     except _NotUtf8Error:  # somewhere behind the first bytes
         encoding = WINDOWS
-        frame, style = _read(converted(content, name, encoding), name, decimal, usual)
-    return frame, replace(style, encoding=encoding)
+        frame, style = _read(converted(content, name, encoding), name, decimal, usual, verbatim)
+    return frame, replace(style, encoding=encoding, marked=content.head.startswith(BOM_UTF8))
 
 
 def _with_line_feeds(content: Content) -> Content:
@@ -44,7 +50,9 @@ def _with_line_feeds(content: Content) -> Content:
         return Content(None, stream.read().replace(b"\r", b"\n"))
 
 
-def _read(content: Content, name: str, decimal: str | None, usual: str | None) -> tuple[pl.DataFrame, Style]:
+def _read(
+    content: Content, name: str, decimal: str | None, usual: str | None, verbatim: bool
+) -> tuple[pl.DataFrame, Style]:
     """The same of text in UTF-8."""
     check_text(content.head, name)
     header, style = header_of(content.head, name)
@@ -58,11 +66,13 @@ def _read(content: Content, name: str, decimal: str | None, usual: str | None) -
             decimal = sniff_decimal(first, style.separator, usual)
     style = replace(style, decimal=decimal)
     frame = _parsed(content, name, style, types=decimal == ".", words=_codes(content, name, style))
+    cells = _parsed(content, name, style, types=False, missing=()) if verbatim else None
     if frame.width and frame.height and frame[:, -1].null_count():
         _refuse_short_rows(content, name, style, frame.width)
-        blank = pl.all_horizontal(pl.all().is_null())
-        frame = frame.filter(~blank)
-    frame = _named(frame, header)
+        kept = ~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        frame, cells = frame.filter(kept), None if cells is None else cells.filter(kept)
+    names = [pl.col(column).alias(name) for column, name in _names(frame, header).items()]
+    frame, style = frame.select(names), replace(style, cells=None if cells is None else cells.select(names))
     return (frame if decimal == "." else typed(frame, decimal)), style
 
 
@@ -75,7 +85,14 @@ def _codes(content: Content, name: str, style: Style) -> list[str]:
 
 
 def _parsed(
-    content: Content, name: str, style: Style, *, types: bool, rows: int | None = None, words: Iterable[str] = ()
+    content: Content,
+    name: str,
+    style: Style,
+    *,
+    types: bool,
+    rows: int | None = None,
+    words: Iterable[str] = (),
+    missing: Iterable[str] = MISSING,
 ) -> pl.DataFrame:
     """The cells of the first ``rows`` or all rows, as words or (``types``) as what Polars takes them for.
 
@@ -87,7 +104,7 @@ def _parsed(
         try:
             return pl.read_csv(
                 content.for_polars,
-                null_values=list(MISSING),
+                null_values=list(missing),
                 infer_schema=types,
                 infer_schema_length=looked_at,
                 glob=False,
@@ -104,20 +121,20 @@ def _parsed(
     raise AssertionError
 
 
-def _named(frame: pl.DataFrame, header: list[str]) -> pl.DataFrame:
-    """With the names of the header; columns without one are called by their number, or left out if they are empty."""
+def _names(frame: pl.DataFrame, header: list[str]) -> dict[str, str]:
+    """The names of the header for the columns; those without one have their number, or are left out if empty."""
     if len(header) != frame.width:
-        return frame
-    kept: list[pl.Series] = []
+        return {column: column for column in frame.columns}
+    names = {}
     for number, (name, column) in enumerate(zip(header, frame, strict=True), 1):
         if name:
-            kept.append(column.alias(name))
+            names[column.name] = name
         elif column.null_count() < len(column):
             label = f"column {number}"
             while label in header:
                 label += "_"
-            kept.append(column.alias(label))
-    return pl.DataFrame(kept)
+            names[column.name] = label
+    return names
 
 
 def _problem(content: Content, name: str, style: Style, error: BaseException) -> str:
@@ -144,6 +161,8 @@ def _ragged(content: Content, name: str, style: Style, width: int) -> str | None
             return None
     if row is None:
         return None
+    if style.title is not None:
+        return f"the first line of {name} has not the names of its columns; {style.title}"
     hint = "; cells with commas in them stand in quotes" if style.separator == "," and len(row) > width else ""
     if any("\n" in cell for cell in row):
         hint = '; a quote (") before it is not closed'

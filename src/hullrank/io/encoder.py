@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import Interval
 from hullrank.exceptions import TableError, TableWarning
 from hullrank.io.forms import MOST_STRAYS, Form, few, read_cells, recognise, strays
+from hullrank.io.meant import nearest
 from hullrank.io.numbers import decimal_evidence
 from hullrank.io.summaries import Numbers, Words, as_numbers, as_words, is_number
 
@@ -28,8 +29,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Numbers, booleans and dates (in days) become one column each, (value or median - mean) / standard deviation, or,
     where ``standardise`` is False, as they are. Words that say numbers or dates (``1.234,50 €``, ``12%``,
     ``31.12.2024``; see `hullrank.io.recognise`) are read as such, and a few other words among them are missing, with a
-    TableWarning. Any other words become one 0/1 column per category; a missing or new word is none of them. Columns
-    without any value, and words that differ in every row (identifiers), are left out.
+    TableWarning. Any other words become one 0/1 column per category; a missing or new word is none of them, and words
+    such as ``unknown`` or ``k.A.`` are missing, with a TableWarning too. Columns without any value, and words that
+    differ in every row (identifiers), are left out.
 
     Parameters
     ----------
@@ -45,7 +47,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ----------
     columns_ : list of dict
         For every column its name, kind ("number", "word" or "left out") and what is needed to encode it, among it the
-        form of numbers and dates that were read from words.
+        form of words that were read as numbers or dates, or of which some are missing.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -119,8 +121,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = _frame(X)
         missing = [c["name"] for c in self.columns_ if c["kind"] != "left out" and c["name"] not in frame.columns]
         if missing:
-            names = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-            raise TableError(f"the table lacks columns that the model was fitted on: {names}")
+            raise TableError(_lacks(missing, [name for name in frame.columns if name not in self.feature_names_in_]))
         parts = [part for column in self.columns_ for part in _encode(column, frame)]
         return np.ascontiguousarray(frame.select(parts).to_numpy())
 
@@ -138,8 +139,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _summary(self, series: pl.Series, form: Form | None, missing: int) -> Numbers | Words:
         """What gathers the cells of a column, of which this is the first part with any after ``missing`` rows."""
         form = form if series.dtype == pl.String else None
-        numbers = form is not None or is_number(series.dtype)
-        column = Numbers(series.name, form) if numbers else Words(series.name, self.max_categories)
+        numbers = is_number(series.dtype) if form is None else form["kind"] != "word"
+        column = Numbers(series.name, form) if numbers else Words(series.name, self.max_categories, form)
         column.skip(missing)
         return column
 
@@ -163,6 +164,14 @@ def _frame(X: Any) -> pl.DataFrame:
     if not isinstance(frame, nw.DataFrame):
         raise TableError(f"a table with named columns is needed, and this is a {type(X).__name__}")
     return frame.to_polars()
+
+
+def _lacks(missing: list[str], others: list[str]) -> str:
+    """What to say of columns that are missing: their names, and those of the others that may be the same."""
+    names = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+    meant = dict.fromkeys(repr(other) for name in missing[:5] if (other := nearest(name, others)) is not None)
+    hint = f"; did you mean {', '.join(meant)}?" if meant else ""
+    return f"the table lacks columns that the model was fitted on: {names}{hint}"
 
 
 def _encode(column: Column, frame: pl.DataFrame) -> list[pl.Series]:

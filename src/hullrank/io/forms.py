@@ -1,7 +1,8 @@
 """What the words of a column say: numbers, dates, or words after all; decided once, when a model is fitted.
 
-A form is a plain dictionary, so that model files carry it: ``{"kind": "number", "decimal": ",", "strays": ["?"]}`` or
-``{"kind": "date", "dates": "dmy", "strays": []}``. Strays are words among numbers that are taken as missing.
+A form is a plain dictionary, so that model files carry it: ``{"kind": "number", "decimal": ",", "strays": ["?"]}``,
+``{"kind": "date", "dates": "dmy", "strays": []}``, or ``{"kind": "word", "strays": ["k.A."]}`` for words of which some
+say that something is missing. Strays are the words that are taken as missing.
 """
 
 from collections.abc import Iterable
@@ -31,6 +32,11 @@ MARKERS = frozenset({
     "na", "nan", "nc", "nd", "nil", "ninguno", "no data", "none", "not applicable", "not available", "not known",
     "null", "okänd", "onbekend", "s/d", "sconosciuto", "sin datos", "tba", "tbd", "unbekannt", "undefined", "unk.",
     "unknown", "void", "x",
+})  # fmt: skip
+# Those of them that may say something among other words: what someone has none of, a cross, a state, sodium.
+HONEST = frozenset({
+    "*", "-inf", "brak", "entfällt", "fehlt", "geen", "inf", "keine", "na", "nc", "nd", "nil", "ninguno", "none",
+    "not applicable", "void", "x",
 })  # fmt: skip
 # Up to this share of the cells may be strays; with more of them the column is words.
 MOST_STRAYS = 0.1
@@ -93,7 +99,10 @@ def recognise(
         order = dates or column.dates or table_dates or "dmy"
         form = column.form(sign, order)
         found.notes.extend(column.notes(form, sure_sign=bool(table_decimal), sure_dates=bool(table_dates)))
-        if form is not None and form["kind"] != "word":
+        if form is None or form["kind"] == "word":
+            form = column.words_form()
+            found.notes.extend(column.notes_of_words(form))
+        if form is not None:
             found.forms[column.name] = form
     if dates is not None and "%" in dates and not any(form["kind"] == "date" for form in found.forms.values()):
         found.notes.append(f"no column has dates of the form {dates!r}")
@@ -101,9 +110,11 @@ def recognise(
 
 
 def is_form(value: Any) -> bool:
-    """Whether a value, of a file perhaps, is a form that `read_cells` can work with."""
+    """Whether a value, of a file perhaps, is a form; `read_cells` works with those that are no words."""
     if not isinstance(value, dict) or not isinstance(value.get("strays"), list):
         return False
+    if value.get("kind") == "word":
+        return True
     if value.get("kind") == "number":
         return value.get("decimal") in (".", ",")
     dates = value.get("dates")
@@ -115,10 +126,15 @@ def read_cells(cells: pl.Series, form: Form) -> pl.Series:
     return read_dates(cells, form["dates"]) if form["kind"] == "date" else read_numbers(cells, form["decimal"])
 
 
+def marked(cells: pl.Series) -> pl.Series:
+    """Which of the words say that something is missing, whatever their case."""
+    return cells.str.strip_chars().str.to_lowercase().is_in(MARKERS)
+
+
 def strays(cells: pl.Series, values: pl.Series) -> pl.Series:
     """The different cells that are not missing and yet say nothing, most frequent first, without the MARKERS."""
     odd = cells.filter(values.is_null() & cells.is_not_null())
-    odd = odd.filter(~odd.str.strip_chars().str.to_lowercase().is_in(MARKERS))
+    odd = odd.filter(~marked(odd))
     return odd.alias("word").value_counts().sort("count", "word", descending=[True, False])["word"]
 
 
@@ -135,8 +151,7 @@ class _Counted:
         counts = series.drop_nulls().alias("word").value_counts().sort("count", "word", descending=[True, False])
         self.name, self.words, self.counts = series.name, counts["word"], counts["count"]
         self.total = int(self.counts.sum())
-        markers = self.words.str.strip_chars().str.to_lowercase().is_in(MARKERS)
-        self.marked = int(self.counts.filter(markers).sum())
+        self.marked = int(self.counts.filter(marked(self.words)).sum())
         self.decimal: str | None = None
         self.dates: str | None = None
         self.plain = not _says_something(self.words.head(_LOOKED_AT), dates or "mdy")
@@ -197,6 +212,25 @@ class _Counted:
         if mixes_percent(self.words.filter(read_cells(self.words, form).is_not_null())):
             told.append(f"{name} mixes percent and plain numbers; 12% is taken as 0.12")
         return told
+
+    def words_form(self) -> Form | None:
+        """The form of words of which some say that something is missing; None where none do, or nothing else is said.
+
+        A minus beside a plus is a sign, and no mark of what is missing.
+        """
+        folded = self.words.str.strip_chars().str.to_lowercase()
+        honest = [*HONEST, "-"] if (folded == "+").any() else [*HONEST]
+        marks = self.words.filter(marked(self.words) & ~folded.is_in(honest))
+        return {"kind": "word", "strays": marks.to_list()} if 0 < len(marks) < len(self.words) else None
+
+    def notes_of_words(self, form: Form | None) -> list[str]:
+        """What a person should know about the words that are taken as missing."""
+        if form is None:
+            return []
+        cells = int(self.counts.filter(self.words.is_in(form["strays"])).sum())
+        taken = "1 cell is" if cells == 1 else f"{cells:,} cells are"
+        shown = few(form["strays"])
+        return [f"column {self.name!r}: {taken} taken as missing: {shown} (words=[{self.name!r}] if words like others)"]
 
     def _are_long_and_alike(self) -> bool:
         """Whether all words have one length, longer than that of a padded month or number of a row."""

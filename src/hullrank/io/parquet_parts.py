@@ -34,7 +34,7 @@ class ParquetParts:
 
     def __init__(self, files: str | Path, memory: int | None = None, qid: str | None = None) -> None:
         self.name = str(files)
-        self.files = _found(files)
+        self.files = files_of(files)
         schema = _schema(self.files[0])
         self.columns = schema.names()
         self.memory = _PART * PARTS_IN_MEMORY if memory is None else memory
@@ -94,7 +94,8 @@ def in_parts(files: str | Path) -> bool:
     return path.is_dir() or (has_magic(str(files)) and not path.exists())
 
 
-def _found(files: str | Path) -> list[Path]:
+def files_of(files: str | Path) -> list[Path]:
+    """The files that a name stands for; a name that is neither a folder nor a pattern is a file of its own."""
     path = Path(files)
     if path.is_dir():
         found = sorted(file for file in path.iterdir() if file.suffix.lower() in (".parquet", ".pq"))

@@ -71,10 +71,10 @@ class Numbers:
 
 
 class Words:
-    """The different words of a column with their counts."""
+    """The different words of a column with their counts; those that the form calls strays are missing."""
 
-    def __init__(self, name: str, most: int) -> None:
-        self.name, self._most = name, most
+    def __init__(self, name: str, most: int, form: Form | None = None) -> None:
+        self.name, self.form, self._most = name, form, most
         self._known = self._forgotten = 0
         self._counts = pl.DataFrame(schema={"word": pl.String, "count": pl.UInt32})
 
@@ -83,6 +83,8 @@ class Words:
         if is_number(series.dtype):
             raise _both_kinds(self.name)
         known = as_words(series.drop_nulls())
+        if self.form is not None:
+            known = known.filter(~known.is_in(self.form["strays"]))
         self._known += len(known)
         both = pl.concat([self._counts, known.alias("word").value_counts()], how="vertical_relaxed")
         counts = both.group_by("word").sum().sort("count", "word", descending=[True, False])
@@ -100,7 +102,8 @@ class Words:
         words = counts["word"].head(self._most).to_list()
         own = int(counts["count"].head(self._most).sum())
         others = {"n_others": different - len(words), "rows_of_others": self._known - own}
-        return {"name": self.name, "kind": "word", "words": words, **others}
+        column = {"name": self.name, "kind": "word", "words": words, **others}
+        return column if self.form is None else {**column, "form": self.form}
 
 
 def _both_kinds(name: str) -> TableError:

@@ -80,9 +80,17 @@ def read_table(
 
 
 def read_styled(
-    source: str | Path, *, n_features: int | None = None, decimal: str | None = None, usual: str | None = None
+    source: str | Path,
+    *,
+    n_features: int | None = None,
+    decimal: str | None = None,
+    usual: str | None = None,
+    verbatim: bool = False,
 ) -> tuple[pl.DataFrame | SparseTable, Style | None]:
-    """As `read_table`, and the style of a CSV file; ``usual`` is its decimal sign where no cell tells."""
+    """As `read_table`, and the style of a CSV file, with its cells as they are written if ``verbatim``.
+
+    ``usual`` is the decimal sign where no cell tells.
+    """
     if str(source) != "-" and in_parts(source):
         return pl.concat(ParquetParts(source), how="vertical_relaxed"), None
     name = "standard input" if str(source) == "-" else str(source)
@@ -93,7 +101,7 @@ def read_styled(
         if kind == "svmlight":
             return _read_svmlight(content, name, n_features), None
         if kind == "csv":
-            frame, style = read_csv(content, name, decimal, usual)
+            frame, style = read_csv(content, name, decimal, usual, verbatim=verbatim)
         else:
             readers = {"json": _read_json, "jsonl": _read_jsonl, "spreadsheet": _read_spreadsheet}
             frame = readers.get(kind, _read_binary)(content, name)

@@ -95,7 +95,8 @@ class Certificate:
         gap = self.relative_gap
         if not gap < 1:
             return "Nothing is proven about how good this model is."
-        within = "rounding" if gap < 1e-15 else f"one part in {1 / gap:,.0f}" if gap < 1e-3 else f"{gap:.1%}"
+        part = f"one part in {_two_digits(1 / gap):,}" if 1e-15 <= gap < 1e-3 else f"{gap:.1%}"
+        within = "rounding" if gap < 1e-15 else part
         return f"Proven: no other model of its kind has a training objective lower by more than {within}."
 
     def __repr__(self) -> str:
@@ -113,6 +114,12 @@ class Certificate:
         if self.passes is not None:
             lines.append(f"  passes       {self.passes} over all rows")
         return "\n".join(lines)
+
+
+def _two_digits(value: float) -> int:
+    """A number from 10 on, rounded down so that nothing more is claimed; further digits differ from run to run."""
+    unit = 10 ** (int(np.log10(value)) - 1)
+    return int(value * (1 + 1e-9)) // unit * unit
 
 
 def relative_gap(primal: float, dual: float, floor: float = 0.0) -> float:

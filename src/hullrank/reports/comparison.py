@@ -61,17 +61,22 @@ def compare(
 ) -> list[Compared]:
     """Run every method (train rows, test rows -> score in [0, 1]) on every split; best mean first.
 
-    ``advance`` hears the share of the fits that are done, and the method and fold (from 1) that come next.
+    ``advance`` hears the share of the fits that are done, and the method and fold (from 1) that come next. After Ctrl-C
+    the methods that have all their folds are compared; if there is none, it is raised.
     """
     scores: dict[str, Floats] = {}
     seconds = {}
-    for m, (name, run) in enumerate(methods.items()):
-        start, values = perf_counter(), []
-        for j, (train, test) in enumerate(splits):
-            advance((m * len(splits) + j) / (len(methods) * len(splits)), name, j + 1)
-            values.append(run(train, test))
-        scores[name] = np.array(values)
-        seconds[name] = (perf_counter() - start) / len(splits)
+    try:
+        for m, (name, run) in enumerate(methods.items()):
+            start, values = perf_counter(), []
+            for j, (train, test) in enumerate(splits):
+                advance((m * len(splits) + j) / (len(methods) * len(splits)), name, j + 1)
+                values.append(run(train, test))
+            seconds[name] = (perf_counter() - start) / len(splits)
+            scores[name] = np.array(values)
+    except KeyboardInterrupt:
+        if not scores:
+            raise
     ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
     whole = {name: float(values.mean()) for name, values in scores.items() if not np.isnan(values).any()}
     best = max(whole, key=lambda name: whole[name]) if whole else None
