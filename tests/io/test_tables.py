@@ -220,6 +220,12 @@ class TestEncoder:
         other = FRAME.select("c", "a", "b").with_columns(extra=1)
         np.testing.assert_array_equal(encoder.transform(other), encoder.transform(FRAME))
 
+    def test_two_columns_of_one_name_are_an_error_that_names_them(self):
+        import pandas as pd
+
+        with pytest.raises(TableError, match="two columns named 'a'; rename one of them"):
+            TableEncoder().fit(pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=["a", "b", "a"]))
+
     def test_pandas_dates_booleans_and_categories(self):
         import pandas as pd
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -160,7 +161,12 @@ def _told(frame: pl.DataFrame) -> dict[str, Form]:
 
 
 def _frame(X: Any) -> pl.DataFrame:
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    try:
+        frame = nw.from_native(X, pass_through=True, eager_only=True)
+    except DuplicateError as error:
+        names = list(X.columns)
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise TableError(f"the table has two columns named {twice!r}; rename one of them") from error
     if not isinstance(frame, nw.DataFrame):
         raise TableError(f"a table with named columns is needed, and this is a {type(X).__name__}")
     return frame.to_polars()
