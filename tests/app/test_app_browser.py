@@ -235,6 +235,7 @@ def test_compare_stop_errors_and_reload(page, tmp_path):
     compared = [row.text.split()[0] for row in css(page, "#compare-result tbody tr")]
     assert sorted(compared) == ["fixed-margin", "hull", "swapped-pairs"]
     assert len(css(page, ".whisker")) == 3
+    page.execute_script("document.querySelector('#folds').value = 20")  # so that it is not over before it is stopped
     click(page, "#compare")
     wait_for(lambda: css(page, ".stop"))
     click(page, ".stop")

@@ -52,3 +52,10 @@ def test_nothing_is_shown_if_none_finished(run_here, csv, ctrl_c):
     ctrl_c("hull")
     done = run_here("compare", csv, *ASKED)
     assert (done.code, done.out, done.err) == (130, "", "")
+
+
+def test_the_figure_of_a_fit_that_heard_ctrl_c_is_not_compared(monkeypatch):
+    """A fit keeps its best answer so far and ends as if nothing had been; the comparison must not."""
+    monkeypatch.setattr(compare, "stopped", lambda: True)
+    with pytest.raises(KeyboardInterrupt):
+        compare._naming("hull", lambda train, test: 0.5)(None, None)

@@ -106,13 +106,16 @@ def _naming(method: str, run: Run) -> Run:
 
     def named(train: Any, test: Any) -> float:
         try:
-            return run(train, test)
+            figure = run(train, test)
         except Exception as error:
             if stopped():
                 raise KeyboardInterrupt from error
             if not isinstance(error, ValueError):
                 raise
             raise HullrankError(f"method {method}: {error}; or leave it out of --methods") from error
+        if stopped():  # a fit that hears Ctrl-C keeps its best answer so far, whose figure is not to be compared
+            raise KeyboardInterrupt
+        return figure
 
     return named
 
