@@ -156,7 +156,8 @@ def test_metadata_is_handed_on():
 @pytest.mark.parametrize("inner", [FixedMarginClassifier(), SwappedPairsRanker()])
 @pytest.mark.parametrize("declare", ["Categorical", "Series", "Enum"])
 @pytest.mark.filterwarnings("error::hullrank.exceptions.UndeclaredOrderWarning")
-def test_folds_keep_the_order_that_y_declares(inner, declare):
+def test_folds_keep_the_order_that_y_declares(inner, declare, monkeypatch):
+    monkeypatch.setattr(_strength, "STRENGTHS", (0.0, 1.0))
     X, _ = rows(6)
     names = ["small", "medium", "large"]  # not the order of the alphabet
     grades = np.digitize(X[:20, 0], np.quantile(X[:20, 0], [1 / 3, 2 / 3]))
