@@ -11,7 +11,7 @@ from hullrank.io.numbers import read_numbers
 
 SEPARATORS = ";\t|,"  # the comma last: where two fit alike, it may be a decimal comma
 _LINES = 200  # lines that are looked at
-_UNNAMED = re.compile(r"|_\d+|__UNNAMED__\d+")  # what columns without a name are called in spreadsheets
+_UNNAMED = re.compile(r"|_\d+|column_\d+|__UNNAMED__\d+")  # what columns without a name are called in spreadsheets
 
 
 def first_rows(text: str, separator: str) -> tuple[list[list[str]], list[int]]:
