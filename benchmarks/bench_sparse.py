@@ -83,8 +83,8 @@ if __name__ == "__main__":
     compare(console, "L2 penalty", LinearSVC(), models, X, y, small)
     X, y = text_like(20_000, 100_000)
     models = {
-        "ConvexHullRanker (squared, L1)": ConvexHullRanker(penalty="l1", tol=TOL),
-        "ConvexHullRanker (hinge, L1)": ConvexHullRanker(penalty="l1", loss="hinge", tol=TOL),
+        "ConvexHullRanker (squared, L1)": ConvexHullRanker(C=1.0, penalty="l1", tol=TOL),
+        "ConvexHullRanker (hinge, L1)": ConvexHullRanker(C=1.0, penalty="l1", loss="hinge", tol=TOL),
     }
     compare(console, "L1 penalty", LinearSVC(penalty="l1", dual=False), models, X, y, small)
     console.print(f"peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GB")
