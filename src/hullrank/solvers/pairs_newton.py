@@ -66,10 +66,11 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
 def _clear_of_margin(statement: PairStatement, point: Point, multipliers: Floats) -> Point:
     """The point, or the multiple whose pairs at the margin lie beyond it whatever the last digits of the scores are.
 
-    Pairs exactly at the margin may pay for these digits, at a huge C more than the tolerance allows. The multiple costs
-    no more than a few times its excess over 1, as a share of the objective.
+    Pairs exactly at the margin may pay for these digits, at a huge C more than the tolerance allows. Digits moved the
+    solution's pairs inwards once, may move those of its multiple once more, and the grade allows for them once again.
+    The multiple costs no more than a few times its excess over 1, as a share of the objective.
     """
-    multiple = Point((1 + 2 * statement.digits(point, statement.scores(point))) * point.coef)
+    multiple = Point((1 + 4 * statement.digits(point, statement.scores(point))) * point.coef)
 
     def gap(one: Point) -> float:
         grade = statement.grade(one, multipliers)
