@@ -31,6 +31,7 @@ class Descent:
         self.steps_at_newton = 0  # number of steps when the last Newton step was taken
         self.steps_at_stage = 0  # number of steps when the last stage ended
         self.stage_cost = 0.0  # of the last stage, in visits
+        self.stage_steps = 0  # number of steps of the last stage
         self.free = np.zeros(len(state.v), dtype=bool)  # rows of the whole problem that were free after the last stage
         self.face_size = 0  # number of samples with a free row when they were last counted
         self.damping = settings.damping
@@ -111,6 +112,13 @@ class Descent:
         return self.settings.step_visits + len(self.state.scores)
 
     @property
+    def next_step_cost(self) -> float:
+        """The same in the next stage, before which samples far from leaving their bound are shrunk."""
+        use, m = self.settings, len(self.state.scores)
+        left = use.left_per_free * self.face_size
+        return use.step_visits + (left if m >= use.shrink_least and left <= use.shrink_share * m else m)
+
+    @property
     def spent(self) -> float:
         """Cost of the sequential steps since the last Newton step, in visits."""
         return (self.state.steps - self.steps_at_newton) * self.step_cost
@@ -127,8 +135,8 @@ class Descent:
         """Whether a Newton step is likely to cost less than the sequential steps that it saves."""
         state, use = self.state, self.settings
         if reached:
-            self.stage_cost = (state.steps - self.steps_at_stage) * self.step_cost
-            self.steps_at_stage = state.steps
+            self.stage_steps, self.steps_at_stage = state.steps - self.steps_at_stage, state.steps
+            self.stage_cost = self.stage_steps * self.step_cost
         if self.spent < self.newton_cost(1):
             return False
         rows = state.free_rows
@@ -142,7 +150,8 @@ class Descent:
         known = self.gap < np.inf
         stages = log(max(self.gap / self.tol, 1.0)) / log(1 / use.target_decay) if known else use.unknown_stages
         stable = changed <= use.stable_share * len(rows)
-        return bool((stable and cost <= stages * self.stage_cost) or stages * self.spent >= use.stage_patience * cost)
+        left, steps = stages * self.next_step_cost, state.steps - self.steps_at_newton
+        return bool((stable and cost <= left * self.stage_steps) or left * steps >= use.stage_patience * cost)
 
     def repeat_newton(self) -> None:
         """Grade a Newton step, and take others as long as they have full length and close the gap quickly."""

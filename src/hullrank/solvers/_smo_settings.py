@@ -49,6 +49,9 @@ class SmoSettings:
     stable_share: float = 0.2
     """Share of the free rows that may change in a stage for the set of free rows to be called stable. Raising it makes
     Newton steps earlier, when they still cross many bounds."""
+    left_per_free: float = 2.0
+    """Number of samples expected to be left after shrinking, per sample with a free row. Raising it makes Newton steps
+    earlier on data that can be shrunk."""
     full_step_discount: float = 0.3
     """Factor on the cost of a Newton step if the last one had full length. Raising it makes further ones rarer."""
     least_length: float = 0.4
