@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,6 @@ class ScaledProblem:
     factor: float = 1.0
     mean: Floats | None = None
     verbose: int = 0
-    family: ClassVar[str] = "intervals"
 
     @property
     def n_samples(self) -> int:
@@ -56,11 +54,6 @@ class ScaledProblem:
     def group_sums(self) -> GroupSums:
         """The map from values per row to sums of values times the row's sample, by group."""
         return self.rows.group_sums(self.layout)
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the rows are sparse."""
-        return self.rows.is_sparse
 
     def certify(self, point: Iterate, scores: Floats | None = None, lost: float | None = None) -> CertifiedPoint:
         """Grade a point; ``lost`` is the total charge of its rows, if it is known."""

@@ -38,7 +38,6 @@ NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
 FEW_SLACKS = 20_000  # slacks up to which all are fetched: no more than the rows of the drawn samples
 MORE_CAUTION = 1.5  # by how much the first window is wider where a pass costs more than the rows in it,
 MOST_FETCHED = 1 / 8  # as long as it holds no larger share of all rows, which in memory no later one does either
-RHO_CAUTION = 1.25  # the same near the least nu with a ranking, where rho is small beside its error in a sample
 NARROWER = 8.0  # by how much a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
 NARROWER_DRIVEN = 2.0  # the same where a linear term drives thresholds apart, which only rows in the window can hold

@@ -184,7 +184,7 @@ def takes_newton_steps(statement: IntervalStatement) -> bool:
     return few and REGISTRY[NEWTON].refuses(statement) is None
 
 
-def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+def _newton_limits(statement: IntervalStatement) -> str | None:
     size = statement.size
     if statement.problem.charge is Charge.SQUARED_HINGE and size.n_samples <= DENSE_LIMIT:
         return "few rows are solved faster by the interior-point method"
@@ -194,7 +194,7 @@ def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     return _group_limits(statement)
 
 
-def _group_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+def _group_limits(statement: IntervalStatement) -> str | None:
     """Normal equations need the sum of every group's rows, which are dense."""
     size, n_groups = statement.size, statement.problem.n_groups
     if not statement.is_sparse or size.n_features <= DENSE_LIMIT or size.n_samples <= DENSE_LIMIT:
@@ -209,7 +209,7 @@ def _group_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     return None
 
 
-def _sizes(statement: IntervalStatement | ScaledProblem) -> list[int]:
+def _sizes(statement: IntervalStatement) -> list[int]:
     return sample_sizes(statement.size, len(statement.problem.linear))
 
 
@@ -223,7 +223,7 @@ def _may_start(statement: IntervalStatement, start: Point) -> bool:
     return charge in (Charge.HINGE, Charge.SQUARED_HINGE)
 
 
-def _block_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+def _block_limits(statement: IntervalStatement) -> str | None:
     if not _sizes(statement):
         return "settling rows needs many more rows than columns and classes"
     if statement.size.n_features > DENSE_LIMIT:
@@ -231,7 +231,7 @@ def _block_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     return None
 
 
-def _sparse_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+def _sparse_limits(statement: IntervalStatement) -> str | None:
     size = statement.size
     if not statement.is_sparse:
         return "coordinate descent goes through the stored entries of sparse rows, and these are dense"
