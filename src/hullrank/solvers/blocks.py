@@ -61,7 +61,7 @@ class _Round:
 
 def solve_in_blocks(statement: BlockStatement, options: Options) -> Solution:
     """Solve a statement over blocks, from the solution of its drawn samples."""
-    able(statement.family, statement)
+    able(statement)
     search = _Search(statement, options)
     return search.run(search.sampled(), MOST_ROUNDS)
 

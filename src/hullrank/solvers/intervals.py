@@ -38,7 +38,7 @@ def solve_intervals(
     size; where it does not reach the tolerance, the last one that takes the problem is tried too.
     """
     problem = statement.problem
-    solvers = able("intervals", statement)
+    solvers = able(statement)
     chosen = solvers[0] if solver == "auto" else REGISTRY[solver]
     started = start if start is not None and _may_start(statement, start) else None
     if started is not None and problem.charge.smooth:

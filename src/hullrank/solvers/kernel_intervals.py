@@ -32,7 +32,7 @@ def solve_kernel_intervals(statement: IntervalStatement, options: Options, *, st
     assert space is not None
     if not (space.coefficient_norm or space.is_definite):
         raise indefinite()
-    solvers = able("kernel intervals", statement)
+    solvers = able(statement)
     last, few = solvers[-1], len(space.gram) <= _LAST_RESORT
     chosen = last if few and options.tol < _FLOAT32_LIMIT else solvers[0]
     solution: Solution = chosen.solve(statement, options, start)

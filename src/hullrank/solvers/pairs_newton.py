@@ -31,7 +31,7 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
     """Minimise until the relative gap is at most the tolerance, from ``start`` if that leads there; if it does not, the
     solution leaves no start either."""
     problem = statement.problem
-    able("pairs", statement)
+    able(statement)
     weak = all_paying(problem) if start is not None and statement.space is None else None
     if weak is not None:
         flat = PairStart(weak, width=PAYING, C=problem.C, curvature=np.zeros((len(weak), len(weak))))
