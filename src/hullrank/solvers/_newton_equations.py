@@ -16,11 +16,12 @@ from hullrank.problem.rows import Rows
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, WholeSystem, newton_system
 
 Floats = NDArray[np.float64]
-NOT_DEFINITE = "the Newton matrix is not positive definite"
 FEW_COLUMNS = 32  # columns and thresholds up to which loops are faster than BLAS
 
 
-def newton_equations(problem: IntervalProblem, rows: Rows, layout: RowLayout, settled: Any) -> "Equations":
+def newton_equations(
+    problem: IntervalProblem, rows: Rows, layout: RowLayout, settled: Any
+) -> "ManyColumns | FewColumns":
     """The equations in the form that suits the rows."""
     columns = rows.columns
     few = len(problem.linear) + rows.n_features <= FEW_COLUMNS and isinstance(problem.incidence, np.ndarray)
@@ -133,7 +134,7 @@ class FewColumns(WholeSystem):
             complementarity, mu, *rows,
         )  # fmt: skip
         if worst < 0:
-            raise SingularSystemError(NOT_DEFINITE)
+            raise SingularSystemError
         return x[q:], x[:q], worst
 
     def factor(self, per_sample: Floats, cross: Floats, weight: Floats, pair_weight: Floats, curvature: Floats) -> None:  # type: ignore[override]
@@ -142,7 +143,7 @@ class FewColumns(WholeSystem):
             self.columns, self.slices, per_sample, cross, self.N, self.problem.sign, weight, self.shared, pair_weight,
             curvature, self.base, self.weighted, self.chol, self.scale,
         ):  # fmt: skip
-            raise SingularSystemError(NOT_DEFINITE)
+            raise SingularSystemError
 
     def direction(
         self, rw: Floats, rtheta: Floats, per_sample: Floats, per_group: Floats, ds: Floats
@@ -157,6 +158,3 @@ class FewColumns(WholeSystem):
         )
         q = len(rtheta)
         return x[q:], x[:q], self.shift
-
-
-Equations = ManyColumns | FewColumns
