@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from hullrank.problem.block_rows import Block, HeldBlocks
 from hullrank.problem.block_statement import BlockStatement
-from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.sampling import draw
 from hullrank.problem.statement import Size
-from hullrank.solvers._scaled import ScaledProblem, scale_problem
+from hullrank.solvers._scaled import scale_problem
 from hullrank.solvers.interior_point import Iterate, interior_point
 from hullrank.solvers.newton import newton
 
@@ -54,18 +53,10 @@ def solve_directly(sampled: BlockStatement, tol: float, max_iter: int, verbose: 
     scaled, problem = scale_problem(sampled, verbose).copied(), sampled.problem
     plain = not (problem.shares_slacks or problem.l1)
     if problem.charge.smooth or (problem.charge is Charge.SQUARED_HINGE and plain):
-        return newton(scaled, _origin(scaled), tol, max_iter)
+        return newton(scaled, scaled.origin(), tol, max_iter)
     return scaled.solve_along_direction(
         partial(interior_point, scaled.problem, scaled.rows, scaled.layout, tol=tol, max_iter=max_iter, verbose=verbose)
     )
-
-
-def _origin(scaled: ScaledProblem) -> Iterate:
-    theta = scaled.problem.raise_thresholds(np.zeros(len(scaled.problem.linear)), room=0.0)
-    return Iterate(
-        np.zeros(scaled.rows.n_features), theta - theta.mean(), np.empty(0), np.ones(len(scaled.problem.up)), 0,
-        Status.STALLED,
-    )  # fmt: skip
 
 
 def settling_width(sampled: BlockStatement, iterate: Iterate) -> float:

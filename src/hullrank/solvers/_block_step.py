@@ -9,9 +9,9 @@ from hullrank.problem.block_survey import Survey, nothing_charged
 from hullrank.problem.charges import Charge
 from hullrank.problem.settled_dual import settled_dual
 from hullrank.solvers._block_terms import Units, centred_beside, fetched, settled_terms, without_small_weights
+from hullrank.solvers._quadratic_minimum import quadratic_minimum
 from hullrank.solvers.base import Options
 from hullrank.solvers.interior_point import Iterate, interior_point
-from hullrank.solvers.newton import quadratic_minimum
 
 
 class Step:
@@ -43,7 +43,7 @@ class Step:
                 verbose=self.options.verbose,
             )  # fmt: skip
         else:
-            point = quadratic_minimum(problem, terms, iterate, self.nothing.layout)
+            point = quadratic_minimum(problem, terms, iterate)
         self.iterations += max(point.iterations, 1)
         evidence = None
         if problem.l1:

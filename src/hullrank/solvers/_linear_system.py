@@ -63,8 +63,8 @@ class BandedSystem:
 
     T couples only thresholds that share a slack or an order constraint, so that it is banded after a permutation that
     keeps neighbours together; where one has many neighbours (a star), a sparse factor takes the place of the band. The
-    rest, H - B T^-1 B' bordered by rho, is factored densely, or, where ``factor`` is given a product v -> H v in place of
-    a matrix, solved by conjugate gradients.
+    rest, H - B T^-1 B' bordered by rho, is factored densely. Where ``factor`` is given a product v -> H v in place of a
+    matrix, it is solved by conjugate gradients.
     """
 
     def __init__(self, problem: IntervalProblem) -> None:

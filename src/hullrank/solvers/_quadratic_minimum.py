@@ -15,14 +15,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank.problem.block_statement import no_rows
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
 from hullrank.solvers._merged_thresholds import merged_minimum
-from hullrank.solvers.interior_point import Iterate, Settled
+from hullrank.solvers.interior_point import Iterate, Settled, interior_point
 
 Floats = NDArray[np.float64]
 MOST_TURNS = 20  # changes of the active set after which it is left to the interior-point method
 MOST_CONSTRAINTS = 200  # order constraints whose matrix K is formed
+
+
+def quadratic_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate:
+    """The minimum of the penalty and a quadratic in (w, theta) under the order constraints, found from ``point``."""
+    found = active_set_minimum(problem, terms, point)
+    if found is not None:
+        return found
+    none = no_rows(problem, len(point.w))
+    return interior_point(
+        problem, none.rows, none.layout, tol=1e-13, settled=terms, start=point, mu=1e-3, balance=1e-12
+    )
 
 
 def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate | None:
@@ -35,11 +47,16 @@ def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate)
         return None
     if problem.homogeneous and not problem.sum_by_threshold(terms.group_weight).all():
         raise SingularSystemError("no row weighs on a threshold")
-    weighed = replace(terms, group_weight=_weight(terms))
+    # A group without any weight gets a little, so that its threshold stands somewhere.
+    weight = terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0)
+    weighed = replace(terms, group_weight=weight)
     if E > MOST_CONSTRAINTS:
         return merged_minimum(problem, weighed, point, _factored)
     system = _factored(problem, weighed, len(point.w))
-    w, theta = _free_minimum(problem, terms, point, system)
+    w, theta = point.w, point.theta
+    gw, gtheta = terms.curved(problem, w, theta)
+    dw, dtheta = system.solve(-(w + gw + terms.linear_w), -(gtheta + problem.linear + terms.linear_theta))
+    w, theta = w + dw, theta + dtheta
     gaps = problem.order_gaps(theta) - problem.gap
     if not np.any(gaps < 0):
         return Iterate(w, theta, np.empty(0), np.zeros(E))
@@ -67,20 +84,6 @@ def _factored(problem: IntervalProblem, terms: Settled, n: int) -> Any:
         diagonal = terms.H.diagonal() + 1.0
         system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, nobody, diagonal)
     return system
-
-
-def _weight(terms: Settled) -> Floats:
-    """Sums of D per group; a group without any gets a little, so that its threshold stands somewhere."""
-    weight: Floats = terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0)
-    return weight
-
-
-def _free_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, system: Any) -> tuple[Floats, Floats]:
-    """The minimum without order constraints, one Newton step away."""
-    w, theta = point.w, point.theta
-    gw, gtheta = terms.curved(problem, w, theta)
-    dw, dtheta = system.solve(-(w + gw + terms.linear_w), -(gtheta + problem.linear + terms.linear_theta))
-    return w + dw, theta + dtheta
 
 
 def complementary(K: Floats, gaps: Floats, held: NDArray[np.bool_]) -> Floats | None:

@@ -90,6 +90,12 @@ class ScaledProblem:
         w, theta = (w / f, theta / (f * f)) if self.problem.homogeneous else (w * f, theta)
         return Iterate(w, self.problem.raise_thresholds(theta), np.empty(0), np.ones(len(self.problem.up)))
 
+    def origin(self) -> Iterate:
+        """Weights of 0, with thresholds about 0 in their order."""
+        theta = self.problem.raise_thresholds(np.zeros(len(self.problem.linear)))
+        multipliers = np.ones(len(self.problem.up))
+        return Iterate(np.zeros(self.rows.n_features), theta - theta.mean(), np.empty(0), multipliers)
+
     def along_direction(self) -> tuple[Iterate | None, float]:
         """The best multiple of the problem's direction, and the complementarity to begin with there; or None, and 1.
 

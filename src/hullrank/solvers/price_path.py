@@ -17,11 +17,12 @@ from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._linear_system import SingularSystemError
 from hullrank.solvers._paying_rows import PayingRows
+from hullrank.solvers._quadratic_minimum import quadratic_minimum
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.base import Options
 from hullrank.solvers.interior_point import Iterate, Settled
 from hullrank.solvers.intervals import NEWTON, takes_newton_steps
-from hullrank.solvers.newton import SMALL_COPY, newton, no_rows, quadratic_minimum
+from hullrank.solvers.newton import SMALL_COPY, newton
 
 _MOST_STEPS = 20  # after which the steps are left to Newton's method with duality gaps
 
@@ -41,8 +42,7 @@ class PricePath:
         scaled = scaled.copied() if small else scaled
         unit = replace(scaled.layout, cost=scaled.layout.cost / statement.problem.cost)
         self.scaled = replace(scaled, layout=unit)
-        self.point = _nothing(scaled)
-        self.no_rows = no_rows(scaled)
+        self.point = scaled.origin()
         self.paying: PayingRows | None = None
 
     def solve(self, statement: IntervalStatement, options: Options) -> Solution | None:
@@ -74,7 +74,7 @@ class PricePath:
             paying.follow()
             terms = paying.terms(problem)
             try:
-                target = quadratic_minimum(problem, terms, Iterate(w, theta, np.empty(0), t), self.no_rows)
+                target = quadratic_minimum(problem, terms, Iterate(w, theta, np.empty(0), t))
             except SingularSystemError:
                 return None
             if target.status is Status.INTERRUPTED:
@@ -137,10 +137,3 @@ def _gap(problem: IntervalProblem, terms: Settled, point: Iterate, charge: float
     distance = float(np.linalg.norm(w + pulled)) + most * (2 * charge * float(terms.H.trace())) ** 0.5
     loose = float(t @ np.abs(problem.order_gaps(theta) - problem.gap))
     return 0.5 * distance**2 + most**2 * charge + (1 + most) * loose + reach * float(np.abs(left).sum())
-
-
-def _nothing(scaled: ScaledProblem) -> Iterate:
-    """w = 0, and thresholds as far apart as they must be."""
-    theta = scaled.problem.raise_thresholds(np.zeros(len(scaled.problem.linear)))
-    weights = np.zeros(scaled.rows.n_features)
-    return Iterate(weights, theta - theta.mean(), np.empty(0), np.ones(len(scaled.problem.up)))
