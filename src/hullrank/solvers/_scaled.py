@@ -82,14 +82,6 @@ class ScaledProblem:
         layout = lay_out(self.problem, starts, prices)
         return replace(self, rows=self.rows.take(positions), starts=starts, prices=prices, layout=layout)
 
-    def scaled_point(self, point: Point) -> Iterate:
-        """A point of the stated problem in scaled units, without multipliers of the rows."""
-        f, w, theta = self.factor, point.coef, point.thresholds.copy()
-        if self.mean is not None:
-            theta[: self.problem.n_thresholds] -= self.mean @ w
-        w, theta = (w / f, theta / (f * f)) if self.problem.homogeneous else (w * f, theta)
-        return Iterate(w, self.problem.raise_thresholds(theta), np.empty(0), np.ones(len(self.problem.up)))
-
     def origin(self) -> Iterate:
         """Weights of 0, with thresholds about 0 in their order."""
         theta = self.problem.raise_thresholds(np.zeros(len(self.problem.linear)))
@@ -105,7 +97,7 @@ class ScaledProblem:
         problem, layout = self.problem, self.layout
         if problem.direction is None or len(problem.direction[0]) != self.rows.n_features:
             return None, 1.0
-        point = self.scaled_point(Point(*problem.direction))
+        point = scaled_point(problem, Point(*problem.direction), self.factor, self.mean)
         s = self.rows.scores(point.w)
         margins = layout.spread(problem.sign) * s[layout.row_sample] - layout.spread(problem.offsets(point.theta))
         square = float(point.w @ point.w)
@@ -139,7 +131,7 @@ class ScaledProblem:
             theta[: stated.n_thresholds] += self.mean @ w
         if stated.charge is Charge.HARD:
             w, theta = _feasible(statement, w, theta)
-        back = 1.0 if homogeneous else 1 / (f if stated.l1 else f * f)
+        back = 1 / scaled_price(stated, f)
         return Point(w, theta), Multipliers(certified.multipliers, back * certified.order_multipliers)
 
 
@@ -157,16 +149,36 @@ def _feasible(statement: IntervalStatement, w: Floats, theta: Floats) -> tuple[F
     return w, theta
 
 
+def scaled_point(problem: IntervalProblem, point: Point, f: float, mean: Floats | None) -> Iterate:
+    """A stated point in scaled units, without multipliers of the rows."""
+    w, theta = point.coef, point.thresholds.copy()
+    if mean is not None:
+        theta[: problem.n_thresholds] -= mean @ w
+    w, theta = (w / f, theta / (f * f)) if problem.homogeneous else (w * f, theta)
+    return Iterate(w, problem.raise_thresholds(theta), np.empty(0), np.ones(len(problem.up)))
+
+
+def scaled_price(problem: IntervalProblem, f: float) -> float:
+    """The factor of all costs on the way to rows that were divided by f."""
+    return 1.0 if problem.homogeneous else (f if problem.l1 else f * f)
+
+
+def without_ball(problem: IntervalProblem) -> IntervalProblem:
+    """The problem with 1/2 |w|^2 in place of |w| <= 1: the optimum of a homogeneous problem has the same direction."""
+    return problem.with_terms(penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
+
+
 def scale_problem(statement: IntervalStatement | BlockStatement, verbose: int = 0) -> ScaledProblem:
     """The problem of a linear statement in scaled units."""
     problem, view, layout = statement.problem, statement.view, statement.layout
     rows = view.take(np.arange(view.n_rows)) if view.is_far_off else view
     f = view.scale
-    twin = problem.with_terms(penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
-    price = 1.0 if problem.homogeneous else (f if problem.l1 else f * f)
+    price = scaled_price(problem, f)
     prices = statement.samples.weights[statement.samples.rows] * price
     scaled = replace(layout, cost=layout.cost * price) if price != 1.0 else layout
-    return ScaledProblem(twin, rows, statement.samples.starts, prices, scaled, f, view.taken_out, verbose)
+    return ScaledProblem(
+        without_ball(problem), rows, statement.samples.starts, prices, scaled, f, view.taken_out, verbose
+    )
 
 
 class Best:

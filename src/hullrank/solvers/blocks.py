@@ -31,6 +31,7 @@ from hullrank.solvers._block_step import Step
 from hullrank.solvers._block_terms import Units
 from hullrank.solvers._block_zero import evidence_for_zero
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
+from hullrank.solvers._scaled import scaled_point
 from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.interior_point import Iterate
 
@@ -99,9 +100,10 @@ class _Search:
 
     def started(self, start: Point) -> _Round:
         """The first round from a known solution."""
-        statement, iterate = self.statement, self.units.scaled(start)
-        found = statement.survey(self.units.stated(iterate))
-        error = float(np.sqrt(2 * self.options.tol * abs(self.units.objective(iterate, found))))
+        statement, units = self.statement, self.units
+        iterate = scaled_point(units.problem, start, units.f, units.mean)
+        found = statement.survey(units.stated(iterate))
+        error = float(np.sqrt(2 * self.options.tol * abs(units.objective(iterate, found))))
         width = min(SOLUTION_CAUTION * error, settling_width(statement, iterate))
         return _Round(iterate, width, 0.0)
 

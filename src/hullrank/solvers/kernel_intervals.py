@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from hullrank.problem.certificate import EPSILON, Status, charge_and_rise, relative_gap, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
-from hullrank.problem.intervals import IntervalProblem, Penalty
+from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.statement import Point, Solution
+from hullrank.solvers._scaled import without_ball
 from hullrank.solvers._smo_state import indefinite
 from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.intervals import solve_intervals
@@ -54,7 +55,7 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
 
     samples, space = statement.samples, statement.space
     assert space is not None
-    order, problem = samples.rows, _twin(statement.problem)
+    order, problem = samples.rows, without_ball(statement.problem)
     if isinstance(start, Point):
         start = start_from_solution(problem, samples, start.coef, start.thresholds, space.gram)
     result = solve_by_smo(
@@ -104,11 +105,6 @@ def _holds(statement: IntervalStatement, solution: Solution, tol: float, result:
     if rise > tol * size:
         rise = charge_and_rise(problem, layout, point.thresholds, scores[statement.samples.rows], digits)[1]
     return rise <= tol * size
-
-
-def _twin(problem: IntervalProblem) -> IntervalProblem:
-    """A homogeneous problem with 1/2 |w|^2 in place of |w| <= 1, whose optimum has the same direction."""
-    return replace(problem, penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
 
 
 def _solve_by_coordinates(statement: IntervalStatement, options: Options, start: Any) -> Solution:

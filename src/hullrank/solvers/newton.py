@@ -16,7 +16,7 @@ from hullrank.problem.layout import RowLayout
 from hullrank.problem.statement import Point
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
 from hullrank.solvers._quadratic_minimum import quadratic_minimum
-from hullrank.solvers._scaled import Best, ScaledProblem
+from hullrank.solvers._scaled import Best, ScaledProblem, scaled_point
 from hullrank.solvers.interior_point import Iterate, Settled
 
 Floats = NDArray[np.float64]
@@ -122,7 +122,7 @@ def solve_by_newton(
     every_row = problem.charge.smooth and scaled.n_samples * scaled.rows.n_features <= SMALL_COPY
     whole = scaled.copied() if every_row or not sizes else scaled
     rng = np.random.default_rng(0)
-    point = scaled.origin() if start is None else scaled.scaled_point(start)
+    point = scaled.origin() if start is None else scaled_point(problem, start, scaled.factor, scaled.mean)
     best = Best(whole, tol)
     for size in sizes:
         point = newton(scaled.sampled(size, rng), point, 1e-4, max_iter)
