@@ -125,18 +125,15 @@ def _squared_multipliers(units: Units, iterate: Iterate, near: NearRows) -> Floa
     return 2 * units.price * layout.row_cost * np.maximum(violation, 0.0)
 
 
-def without_small_weights(
-    problem: IntervalProblem, terms: Settled, rows: ArrayRows, layout: RowLayout, point: Iterate
-) -> Floats:
-    """Weights under L1 with exact zeros where they are small beside the room left in |X'alpha|_j <= 1."""
+def pull_of(problem: IntervalProblem, terms: Settled, rows: ArrayRows, layout: RowLayout, point: Iterate) -> Floats:
+    """X'(sign alpha) of all rows, the fetched and the settled ones."""
     pull = -np.asarray(terms.linear_w)
     if not np.isscalar(terms.H):
         pull = pull - terms.curved(problem, point.w, point.theta)[0]
     if layout.n_rows:
         alpha = problem.sign[layout.row_group] * layout.row_cost * point.multipliers
         pull = pull + rows.adjoint(np.bincount(layout.row_sample, alpha, layout.n_samples).astype(np.float64))
-    room = 1 - np.abs(pull)
-    return np.where((np.abs(point.w) > 1e-3 * room) | (room < 1e-6), point.w, 0.0)
+    return pull
 
 
 def centred_beside(units: Units, survey: Survey, near: NearRows, layout: RowLayout, point: Iterate) -> Floats:

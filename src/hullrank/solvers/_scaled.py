@@ -168,6 +168,12 @@ def without_ball(problem: IntervalProblem) -> IntervalProblem:
     return problem.with_terms(penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
 
 
+def without_small_weights(w: Floats, pull: Floats) -> Floats:
+    """Weights under L1 with exact zeros where they are small beside the room left in |pull_j| <= 1, pull = X'alpha."""
+    room = 1 - np.abs(pull)
+    return np.where((np.abs(w) > 1e-3 * room) | (room < 1e-6), w, 0.0)
+
+
 def scale_problem(statement: IntervalStatement | BlockStatement, verbose: int = 0) -> ScaledProblem:
     """The problem of a linear statement in scaled units."""
     problem, view, layout = statement.problem, statement.view, statement.layout
