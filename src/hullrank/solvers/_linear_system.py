@@ -1,6 +1,7 @@
 """The Newton system of interval problems: thresholds are eliminated first (banded), then (w, rho)."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +27,19 @@ def newton_system(problem: IntervalProblem, n_features: int) -> "WholeSystem | B
     if isinstance(problem.incidence, np.ndarray) and len(problem.linear) <= 64 and n_features <= DENSE_LIMIT:
         return WholeSystem(problem)
     return BandedSystem(problem)
+
+
+def model_system(problem: IntervalProblem, terms: Any, n: int) -> "WholeSystem | BandedSystem":
+    """The system of 1/2 |w|^2 beside a quadratic model of the rows, which ``terms`` (`Settled`) has, factored."""
+    system: Any = newton_system(problem, n)
+    weight = np.concatenate([terms.group_weight, np.zeros(len(problem.up))])
+    nobody = np.zeros(len(problem.bundles))
+    if n <= DENSE_LIMIT:
+        system.factor(terms.H + np.eye(n), terms.group_rows, weight, nobody)
+    else:
+        diagonal = terms.H.diagonal() + 1.0
+        system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, nobody, diagonal)
+    return system
 
 
 class WholeSystem:

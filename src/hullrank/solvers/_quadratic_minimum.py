@@ -10,14 +10,13 @@ equations, then those that are broken, less those whose multiplier is negative, 
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.problem.block_statement import no_rows
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
+from hullrank.solvers._linear_system import SingularSystemError, model_system
 from hullrank.solvers._merged_thresholds import merged_minimum
 from hullrank.solvers.interior_point import Iterate, Settled, interior_point
 
@@ -51,8 +50,8 @@ def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate)
     weight = terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0)
     weighed = replace(terms, group_weight=weight)
     if E > MOST_CONSTRAINTS:
-        return merged_minimum(problem, weighed, point, _factored)
-    system = _factored(problem, weighed, len(point.w))
+        return merged_minimum(problem, weighed, point)
+    system = model_system(problem, weighed, len(point.w))
     w, theta = point.w, point.theta
     gw, gtheta = terms.curved(problem, w, theta)
     dw, dtheta = system.solve(-(w + gw + terms.linear_w), -(gtheta + problem.linear + terms.linear_theta))
@@ -71,19 +70,6 @@ def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate)
     w = w + sum((t[e] * steps[e][0] for e in held), np.zeros(len(w)))
     theta = theta + sum((t[e] * steps[e][1] for e in held), np.zeros(len(theta)))
     return Iterate(w, problem.raise_thresholds(theta), np.empty(0), t)
-
-
-def _factored(problem: IntervalProblem, terms: Settled, n: int) -> Any:
-    """The Newton system with the matrix M."""
-    system: Any = newton_system(problem, n)
-    weight = np.concatenate([terms.group_weight, np.zeros(len(problem.up))])
-    nobody = np.zeros(len(problem.bundles))
-    if n <= DENSE_LIMIT:
-        system.factor(terms.H + np.eye(n), terms.group_rows, weight, nobody)
-    else:
-        diagonal = terms.H.diagonal() + 1.0
-        system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, nobody, diagonal)
-    return system
 
 
 def complementary(K: Floats, gaps: Floats, held: NDArray[np.bool_]) -> Floats | None:

@@ -50,14 +50,12 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
         search = search or PairSearch(problem, np.zeros(problem.rows.n_features), WIDEST)
         status = Status.INTERRUPTED
     best, space = search.best, statement.space
-    evidence = best.evidence
-    if evidence is None:
-        evidence = Window(best.width)
-    elif isinstance(evidence, Window) and evidence.coef is not None and space is not None:
-        evidence = replace(evidence, coef=space.coefficients(evidence.coef))
+    evidence = Window(best.width) if best.evidence is None else best.evidence
     point = Point(best.w if space is None else space.coefficients(best.w))
     if not isinstance(evidence, Window):
         point = _clear_of_margin(statement, point, evidence)
+    elif evidence.coef is not None and space is not None:
+        evidence = replace(evidence, coef=space.coefficients(evidence.coef))
     width = max(best.width, NARROWEST)
     after = PairStart(point.coef, width=width, C=problem.C, curvature=search.curvature) if led else None
     return Solution(point, evidence, status, search.iterations, NAME, start=after)

@@ -86,7 +86,7 @@ class PairSearch:
         return search
 
     @classmethod
-    def after(cls, problem: PairProblem, start: "PairStart", w: Floats) -> "PairSearch":
+    def after(cls, problem: PairProblem, start: PairStart, w: Floats) -> "PairSearch":
         """A search near the solution w for another price, where the gradient for this one is (1 - C / that price) w.
 
         The second derivatives at w give Newton's step from there without a sum over pairs, and serve once more: for the
@@ -259,7 +259,8 @@ class PairSearch:
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
         if _too_many_columns(len(gradient), len(self.point.scores)):
-            return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
+            diagonal = 1.0 + slope * self.problem.guessed_diagonal(self.point.charge.at, width)
+            return self._iterated_direction(gradient, width, slope, lambda r: r / diagonal)
         if self.inverse is None or (self.is_stale and not self._products_pay):
             self.inverse, self.is_stale = self._inverted(width, slope), False
         if self.is_stale:
@@ -308,15 +309,8 @@ class PairSearch:
         H[np.diag_indices(n)] += 1.0
         return H
 
-    def _guessed_inverse(self, width: float, slope: float) -> Callable[[Floats], Floats]:
-        """A preconditioner: the inverse of a guess of the diagonal of I + slope H."""
-        diagonal = slope * self.problem.guessed_diagonal(self.point.charge.at, width)
-        return lambda r: r / (1.0 + diagonal)
-
-    def _iterated_direction(
-        self, gradient: Floats, width: float, slope: float, inverse: Callable[[Floats], Floats]
-    ) -> Floats:
-        """The direction by conjugate gradients."""
+    def _iterated_direction(self, gradient: Floats, width: float, slope: float, inverse: Inverse) -> Floats:
+        """The direction by conjugate gradients, preconditioned by about the inverse of I + slope H."""
         problem, at = self.problem, self.point.charge.at
 
         def product(v: Floats) -> Floats:
