@@ -42,6 +42,12 @@ def model_system(problem: IntervalProblem, terms: Any, n: int) -> "WholeSystem |
     return system
 
 
+def order_matrix(problem: IntervalProblem) -> Floats:
+    """G with one line per order constraint: G theta is the room between its two thresholds."""
+    G = -problem.incidence[problem.n_groups :]
+    return G if isinstance(G, np.ndarray) else G.toarray()
+
+
 class WholeSystem:
     """Few thresholds: the matrix over (theta, rho, w) is factored as one, thresholds first."""
 

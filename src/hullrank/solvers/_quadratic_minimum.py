@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.block_statement import no_rows
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.solvers._linear_system import SingularSystemError, model_system
+from hullrank.solvers._linear_system import SingularSystemError, model_system, order_matrix
 from hullrank.solvers._merged_thresholds import merged_minimum
 from hullrank.solvers.interior_point import Iterate, Settled, interior_point
 
@@ -59,8 +59,7 @@ def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate)
     gaps = problem.order_gaps(theta) - problem.gap
     if not np.any(gaps < 0):
         return Iterate(w, theta, np.empty(0), np.zeros(E))
-    G = -problem.incidence[problem.n_groups :]
-    G = G if isinstance(G, np.ndarray) else G.toarray()
+    G = order_matrix(problem)
     steps = [system.solve(np.zeros(len(w)), line) for line in G]  # M^-1 of every line of G
     K = G @ np.array([dtheta for _, dtheta in steps]).T
     t = complementary(K, gaps, point.order_multipliers > 0)

@@ -10,6 +10,7 @@ from hullrank.data import Samples
 from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout, lay_out
+from hullrank.solvers._linear_system import order_matrix
 from hullrank.solvers._smo_state import SmoState, is_hinge
 from hullrank.solvers.linear_program import solve_lp
 
@@ -81,9 +82,7 @@ def start_from_solution(problem: IntervalProblem, samples: Samples, coef: Floats
         part = problem.sign[group] * (rest / at_kink)[sample] / layout.row_cost
         shares = np.where(free, np.clip(part, 0.0, 1.0), shares)
     totals = np.add.reduceat(shares * layout.row_cost, layout.group_starts[:-1])
-    G = np.zeros((len(problem.linear), len(problem.up)))
-    for k in range(len(problem.up)):
-        G[:, k] = problem.order_adjoint(np.eye(len(problem.up))[k])
+    G = order_matrix(problem).T
     t = np.linalg.lstsq(G, problem.linear + problem.flow(totals))[0] if G.size else np.zeros(G.shape[1])
     return Start(shares, np.maximum(t, 0.0) / problem.cost, float(theta[-1]) if problem.has_rho else 0.0)
 

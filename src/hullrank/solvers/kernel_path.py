@@ -19,6 +19,7 @@ from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import GROUP, LENGTH, ROW, START
 from hullrank.problem.statement import Point, Solution
+from hullrank.solvers._linear_system import order_matrix
 from hullrank.solvers._paying_samples import PayingSamples
 from hullrank.solvers._quadratic_minimum import complementary
 from hullrank.solvers.base import Options
@@ -133,7 +134,7 @@ def _threshold_minimum(
     """
     slope = g + H @ theta
     H.flat[:: len(H) + 1] += 1e-12 * float(H.diagonal().max(initial=0.0))
-    G = -np.asarray(problem.incidence[problem.n_groups :])
+    G = order_matrix(problem)
     try:
         steps = np.linalg.solve(H, np.column_stack([slope, G.T]))
     except np.linalg.LinAlgError:
