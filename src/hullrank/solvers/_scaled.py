@@ -1,4 +1,4 @@
-"""Interval problems on scaled rows, samples of them, and the record of the best certified point."""
+"""Interval problems on scaled rows, and the record of the best certified point."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,10 +12,9 @@ from hullrank.problem.certificate import EPSILON, CertifiedPoint, Status, certif
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
-from hullrank.problem.layout import RowLayout, lay_out
+from hullrank.problem.layout import RowLayout
 from hullrank.problem.rows import GroupSums, Rows
-from hullrank.problem.sampling import drawn_positions
-from hullrank.problem.statement import Point, Size
+from hullrank.problem.statement import Point
 from hullrank.solvers.interior_point import Iterate
 
 Floats = NDArray[np.float64]
@@ -45,11 +44,6 @@ class ScaledProblem:
         """Number of samples."""
         return len(self.prices)
 
-    @property
-    def size(self) -> Size:
-        """Samples, columns and classes."""
-        return Size(len(self.prices), self.rows.n_features, len(self.starts) - 1)
-
     @cached_property
     def group_sums(self) -> GroupSums:
         """The map from values per row to sums of values times the row's sample, by group."""
@@ -73,14 +67,6 @@ class ScaledProblem:
     def copied(self) -> "ScaledProblem":
         """The problem on a copy of the rows, in class order."""
         return replace(self, rows=self.rows.copied)
-
-    def sampled(self, size: int, rng: np.random.Generator) -> "ScaledProblem":
-        """The problem on about ``size`` rows, evenly from every class and at least 20 of each, at higher prices."""
-        positions, counts = drawn_positions(self.starts, size, rng)
-        prices = self.prices[positions] * np.repeat(np.diff(self.starts) / counts, counts)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        layout = lay_out(self.problem, starts, prices)
-        return replace(self, rows=self.rows.take(positions), starts=starts, prices=prices, layout=layout)
 
     def origin(self) -> Iterate:
         """Weights of 0, with thresholds about 0 in their order."""

@@ -5,8 +5,6 @@ The model of a squared hinge holds only the rows that pay, and is exact as long 
 ends in finitely many steps.
 """
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +18,6 @@ from hullrank.solvers._scaled import Best, ScaledProblem, scaled_point
 from hullrank.solvers.interior_point import Iterate, Settled
 
 Floats = NDArray[np.float64]
-SMALL_COPY = 4_000_000  # numbers up to which rows are copied in class order where every one of them counts in each step
 
 
 class RowModel:
@@ -58,9 +55,9 @@ def newton(scaled: ScaledProblem, start: Iterate, tol: float, max_iter: int, bes
     s = rows.scores(w)
     model.move(s, theta)
     value = problem.penalty.of(w) + float(problem.linear @ theta) + model.charge
-    status, iteration = Status.MAX_ITER, start.iterations
+    status, iteration = Status.MAX_ITER, 0
     try:
-        for iteration in range(start.iterations, start.iterations + max_iter):
+        for iteration in range(max_iter):
             target = quadratic_minimum(problem, quadratic_terms(scaled, model), Iterate(w, theta, np.empty(0), t))
             if target.status is Status.INTERRUPTED:
                 status = Status.INTERRUPTED
@@ -114,20 +111,8 @@ def quadratic_terms(scaled: ScaledProblem, model: RowModel) -> Settled:
 def solve_by_newton(
     scaled: ScaledProblem, tol: float, max_iter: int, start: Point | None = None
 ) -> tuple[Iterate, CertifiedPoint]:
-    """From ``start``, or from a warm start on samples of growing size, certified on all rows."""
-    from hullrank.solvers._block_starts import sample_sizes
-
-    problem = scaled.problem
-    sizes = [] if start is not None else sample_sizes(scaled.size, len(problem.linear))
-    every_row = problem.charge.smooth and scaled.n_samples * scaled.rows.n_features <= SMALL_COPY
-    whole = scaled.copied() if every_row or not sizes else scaled
-    rng = np.random.default_rng(0)
-    point = scaled.origin() if start is None else scaled_point(problem, start, scaled.factor, scaled.mean)
-    best = Best(whole, tol)
-    for size in sizes:
-        point = newton(scaled.sampled(size, rng), point, 1e-4, max_iter)
-        if point.status is Status.INTERRUPTED:
-            model = RowModel(problem, whole.layout)
-            model.move(whole.rows.scores(point.w), point.theta)
-            return best.result(replace(point, multipliers=model.multipliers))
-    return best.result(newton(whole, point, tol, max_iter, best))
+    """From ``start``, or from zero weights, on a copy of the rows in class order."""
+    copied = scaled.copied()
+    point = scaled.origin() if start is None else scaled_point(scaled.problem, start, scaled.factor, scaled.mean)
+    best = Best(copied, tol)
+    return best.result(newton(copied, point, tol, max_iter, best))

@@ -22,8 +22,9 @@ from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.base import Options
 from hullrank.solvers.interior_point import Iterate, Settled
 from hullrank.solvers.intervals import NEWTON, takes_newton_steps
-from hullrank.solvers.newton import SMALL_COPY, newton
+from hullrank.solvers.newton import newton
 
+_SMALL_COPY = 4_000_000  # numbers up to which rows are copied in class order
 _MOST_STEPS = 20  # after which the steps are left to Newton's method with duality gaps
 
 
@@ -38,7 +39,7 @@ class PricePath:
 
     def __init__(self, statement: IntervalStatement) -> None:
         scaled = scale_problem(statement)
-        small = scaled.n_samples * scaled.rows.n_features <= SMALL_COPY
+        small = scaled.n_samples * scaled.rows.n_features <= _SMALL_COPY
         scaled = scaled.copied() if small else scaled
         unit = replace(scaled.layout, cost=scaled.layout.cost / statement.problem.cost)
         self.scaled = replace(scaled, layout=unit)
@@ -59,7 +60,7 @@ class PricePath:
             raise KeyboardInterrupt
         if certified.relative_gap > options.tol:
             return None
-        self.point = replace(point, iterations=0)
+        self.point = point
         stated, multipliers = scaled.stated_point(statement, point, certified, options.tol)
         return Solution(stated, multipliers, Status.CONVERGED, point.iterations, NEWTON)
 
