@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 SMALLEST_SAMPLE = 2500
 GROWTH = 8
 CAUTION = 1.5  # windows are this many standard errors of the sampled scores wide
-HALF = 1.349  # standard deviations of a normal distribution that hold its middle half
+HALF = 1.349  # width of the middle half of a normal distribution, in standard deviations
 COLLAPSED = 1e-3  # spread of the scores, in units of the margin, below which all rows are near their kink
 
 

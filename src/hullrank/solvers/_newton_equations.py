@@ -111,7 +111,7 @@ class FewColumns(WholeSystem):
     def residuals(
         self, per_sample: Floats, per_group: Floats, gamma: Floats, w: Floats, theta: Floats, linear_theta: Floats
     ) -> tuple[Floats, Floats, float, float]:
-        """What is left of the dual equations of w and of (theta, rho), the linear terms, the sum of all multipliers."""
+        """See `ManyColumns`."""
         rw, rtheta = np.empty(len(w)), np.empty(len(theta))
         linear, sent = self.loops.residuals(
             self.columns, self.N, per_sample, per_group, gamma, w, theta, self.settled.linear_w, linear_theta,
@@ -138,7 +138,7 @@ class FewColumns(WholeSystem):
         return x[q:], x[:q], worst
 
     def factor(self, per_sample: Floats, cross: Floats, weight: Floats, pair_weight: Floats, curvature: Floats) -> None:  # type: ignore[override]
-        """Factor the Newton matrix for weights of the rows, and ``curvature`` of the penalty."""
+        """See `ManyColumns`."""
         if not self.loops.factor(
             self.columns, self.slices, per_sample, cross, self.N, self.problem.sign, weight, self.shared, pair_weight,
             curvature, self.base, self.weighted, self.chol, self.scale,
@@ -148,10 +148,7 @@ class FewColumns(WholeSystem):
     def direction(
         self, rw: Floats, rtheta: Floats, per_sample: Floats, per_group: Floats, ds: Floats
     ) -> tuple[Floats, Floats, Floats]:
-        """The step for the right sides rw + X' per_sample[2] and rtheta - N' per_group[2], and N (dtheta, drho).
-
-        The scores of dw are written to the beginning of ``ds``.
-        """
+        """See `ManyColumns`."""
         x = np.empty(len(self.scale))
         self.loops.direction(
             self.columns, self.chol, self.scale, self.N, rw, rtheta, per_sample, per_group, x, ds, self.shift

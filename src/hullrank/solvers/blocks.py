@@ -37,14 +37,14 @@ from hullrank.solvers.interior_point import Iterate
 
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
 FEW_SLACKS = 20_000  # slacks up to which all are fetched: no more than the rows of the drawn samples
-MORE_CAUTION = 1.5  # by how much the first window is wider where a pass costs more than the rows in it,
-MOST_FETCHED = 1 / 8  # as long as it holds no larger share of all rows, which in memory no later one does either
-NARROWER = 8.0  # by how much a window shrinks from round to round
+MORE_CAUTION = 1.5  # most by which the first window is widened where a pass costs more than solving some more rows
+MOST_FETCHED = 1 / 8  # share of all rows that a widened first window, or in memory a later one, holds at most
+NARROWER = 8.0  # most by which a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
 NARROWER_DRIVEN = 2.0  # the same where a linear term drives thresholds apart, which only rows in the window can hold
 WIDER = 8.0  # factor by which the window of a step that settled rows wrongly grows
-PASSES_OF_A_STEP = 16  # solving the fetched rows takes as long as so many passes over them,
-ROWS_OF_A_STEP = 2000  # and what does not depend on their number takes as long as so many more rows
+PASSES_OF_A_STEP = 16  # solving the fetched rows takes as long as so many passes over them
+ROWS_OF_A_STEP = 2000  # rows whose solution takes as long as the part of a solve that does not depend on their number
 MOST_FAILURES = 3  # steps that settled rows wrongly, after which the window takes in all rows
 MOST_ROUNDS = 16  # most passes over all rows
 ROUNDS_FROM_START = 5  # the same where the search begins at a known solution
