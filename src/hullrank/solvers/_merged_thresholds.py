@@ -68,7 +68,7 @@ def merged_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> 
         merged = replace(free, threshold=tree[problem.threshold].astype(np.int64), linear=np.zeros(n_trees))
         w, theta = point.w, forest.shift
         gw, gtheta = terms.curved(problem, w, theta)
-        pull = np.bincount(tree, gtheta + problem.linear + terms.linear_theta, n_trees)
+        pull = np.bincount(tree, gtheta + problem.linear + terms.linear_theta, n_trees).astype(np.float64, copy=False)
         dw, place = model_system(merged, terms, len(w)).solve(-(w + gw + terms.linear_w), -pull)
         w, theta = w + dw, theta + place[tree]
         gradient = terms.curved(problem, w, theta)[1] + problem.linear + terms.linear_theta
