@@ -17,6 +17,7 @@ from hullrank.solvers.newton import newton
 
 Floats = NDArray[np.float64]
 SMALLEST_SAMPLE = 2500
+ROUGH = 1e-2  # relative gap to which the smallest sample is solved
 GROWTH = 8
 CAUTION = 1.5  # windows are this many standard errors of the sampled scores wide
 HALF = 1.349  # width of the middle half of a normal distribution, in standard deviations
@@ -48,14 +49,16 @@ def growing_samples(statement: BlockStatement) -> list[BlockStatement]:
     ]  # fmt: skip
 
 
-def solve_directly(sampled: BlockStatement, tol: float, max_iter: int, verbose: int) -> Iterate:
+def solve_directly(sampled: BlockStatement, max_iter: int, verbose: int) -> Iterate:
     """The solution of a small sample, in scaled units; Newton's method takes half the time where it can be used."""
     scaled, problem = scale_problem(sampled, verbose).copied(), sampled.problem
     plain = not (problem.shares_slacks or problem.l1)
     if problem.charge.smooth or (problem.charge is Charge.SQUARED_HINGE and plain):
-        return newton(scaled, scaled.origin(), tol, max_iter)
+        return newton(scaled, scaled.origin(), ROUGH, max_iter)
     return scaled.solve_along_direction(
-        partial(interior_point, scaled.problem, scaled.rows, scaled.layout, tol=tol, max_iter=max_iter, verbose=verbose)
+        partial(
+            interior_point, scaled.problem, scaled.rows, scaled.layout, tol=ROUGH, max_iter=max_iter, verbose=verbose
+        )
     )
 
 

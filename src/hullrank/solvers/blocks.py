@@ -118,7 +118,7 @@ class _Search:
         self.drawn = parts[-1]
         hinge = problem.charge is Charge.HINGE
         self.repeats = statement.repeats and hinge and rows_repeat(self.drawn.samples, self.drawn.size.n_samples)
-        iterate = solve_directly(parts[0], 1e-2, self.options.max_iter, self.options.verbose)
+        iterate = solve_directly(parts[0], self.options.max_iter, self.options.verbose)
         self.step.iterations = iterate.iterations
         for before, larger in pairwise(parts):
             if iterate.status is Status.INTERRUPTED:

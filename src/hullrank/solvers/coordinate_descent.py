@@ -106,13 +106,9 @@ class _State:
             )  # fmt: skip
             self.loops.order_sweep(problem.up, problem.low, problem.gap, self.sigma, self.t, self.theta)
         self.n_sweeps += 1
-        self._measure()
-
-    def _measure(self) -> None:
-        """The gap, relative to the objective: what the rows leave, and under L1 what |z_j| <= 1 leaves."""
-        problem, w = self.scaled.problem, self.w
+        # The gap, relative to the objective: what the rows leave, and under L1 what |z_j| <= 1 leaves.
         charge, loose = self.totals
-        objective = problem.penalty.of(w) + float(charge) + float(problem.linear @ self.theta)
+        objective = problem.penalty.of(self.w) + float(charge) + float(problem.linear @ self.theta)
         self.loose = float(loose) / max(abs(objective), 1e-300)
         self.beyond = max(float(np.abs(self.z).max(initial=0.0)) - 1.0, 0.0) if problem.l1 else 0.0
 
