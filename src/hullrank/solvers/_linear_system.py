@@ -33,12 +33,12 @@ def model_system(problem: IntervalProblem, terms: Any, n: int) -> "WholeSystem |
     """The system of 1/2 |w|^2 beside a quadratic model of the rows, which ``terms`` (`Settled`) has, factored."""
     system: Any = newton_system(problem, n)
     weight = np.concatenate([terms.group_weight, np.zeros(len(problem.up))])
-    nobody = np.zeros(len(problem.bundles))
+    no_cross = np.zeros(len(problem.bundles))  # a model has no terms between the two thresholds of a shared slack
     if n <= DENSE_LIMIT:
-        system.factor(terms.H + np.eye(n), terms.group_rows, weight, nobody)
+        system.factor(terms.H + np.eye(n), terms.group_rows, weight, no_cross)
     else:
         diagonal = terms.H.diagonal() + 1.0
-        system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, nobody, diagonal)
+        system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, no_cross, diagonal)
     return system
 
 

@@ -78,7 +78,10 @@ class KernelPath:
                     return None
             b, theta, s = b + length * db, theta + length * dtheta, s + length * ds
             if model.changed <= _SETTLED * statement.layout.n_rows:
-                point = self._certify(statement, model, b, s, theta, t)
+                point = certify_intervals(
+                    problem, statement.layout, s, 0.5 * float(b @ s), lambda coef: 0.5 * float(coef @ (self.K @ coef)),
+                    theta, model.multipliers, t, lost=model.charge,
+                )  # fmt: skip
                 if point.relative_gap <= options.tol:
                     return _solution(statement, b, s, point, step)
                 if model.changed == 0 and before - value <= 1e-14 * value:
@@ -101,14 +104,6 @@ class KernelPath:
         curvature[:q, q] += problem.flow(model.group_weight * problem.offset)
         moved = _threshold_minimum(problem, curvature[:q, :q], curvature[:q, q], theta, t)
         return None if moved is None else (Z[:, :q] @ moved[0] + Z[:, q], *moved)
-
-    def _certify(
-        self, statement: IntervalStatement, model: RowModel, b: Floats, s: Floats, theta: Floats, t: Floats
-    ) -> CertifiedPoint:
-        return certify_intervals(
-            statement.problem, statement.layout, s, 0.5 * float(b @ s),
-            lambda coef: 0.5 * float(coef @ (self.K @ coef)), theta, model.multipliers, t, lost=model.charge,
-        )  # fmt: skip
 
 
 def _weights(statement: IntervalStatement, d: Floats) -> Floats:

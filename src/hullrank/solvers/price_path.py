@@ -96,12 +96,12 @@ class PricePath:
             if paying.n_changed == 0:
                 charge, reach = value - 0.5 * float(w @ w), float(np.ptp(s)) + float(np.ptp(theta)) + 2.0
                 if _gap(problem, terms, self.point, charge, reach) <= options.tol * value:
-                    return self._stated(statement, paying, step)
+                    return self._stated(paying, step)
                 if before - value <= 1e-14 * value:
                     return None  # the last digits do not close the gap
         return None
 
-    def _stated(self, statement: IntervalStatement, paying: PayingRows, steps: int) -> Solution:
+    def _stated(self, paying: PayingRows, steps: int) -> Solution:
         """The present point in the units of the statement."""
         f, mean = self.scaled.factor, self.scaled.mean
         w, theta = self.point.w / f, self.point.theta.copy()
