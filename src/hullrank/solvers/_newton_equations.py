@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
+from hullrank.problem.layout import RowLayout
 from hullrank.problem.rows import Rows
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, WholeSystem, newton_system
 
@@ -92,12 +92,9 @@ class FewColumns(WholeSystem):
 
         super().__init__(problem)
         self.loops, self.columns, self.settled = _few_columns_loops, columns, settled
-        n, q, table = len(columns), len(problem.linear), layout.table
-        self.slices = np.zeros((problem.n_groups, 3), dtype=np.int64)
-        self.slices[:, 0], self.slices[:, 1] = layout.group_starts[:-1], np.diff(layout.group_starts)
-        self.slices[table[:, GROUP], 2] = table[:, START]
-        paired = table[self.paired]
-        self.slices[paired[:, PARTNER], 2] = paired[:, START]
+        n, q = len(columns), len(problem.linear)
+        sizes = np.diff(layout.group_starts)
+        self.slices = np.stack([layout.group_starts[:-1], sizes, layout.group_samples], axis=1)
         self.shared = np.stack([self.paired, *self.pairs], axis=1)
         self.chol, self.scale = np.empty((q + n, q + n)), np.empty(q + n)
         self.weighted, self.shift = np.empty(columns.shape[1]), np.empty(len(self.N))
