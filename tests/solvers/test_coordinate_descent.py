@@ -145,14 +145,14 @@ def test_what_would_be_dense_is_refused_with_the_reason():
     codes = np.arange(4000) // 20
     free = hull_problem(200, np.stack([np.arange(199), np.arange(1, 200)], 1), 1.0, intervals="free")
     with pytest.raises(HullrankError, match="dense sums of 398 groups of rows in 200000 columns; use fewer classes"):
-        able("intervals", interval_statement(free, Samples(A, codes, np.ones(4000), 200)))
+        able(interval_statement(free, Samples(A, codes, np.ones(4000), 200)))
 
 
 def test_few_sweeps_end_with_max_iter_and_a_true_bound(monkeypatch):
     A, target = text_like(600, 3500, 3)
     best = FixedMarginClassifier(C=30.0).fit(A, target).certificate_
     monkeypatch.setattr("hullrank.solvers.intervals.REGISTRY", {})
-    monkeypatch.setattr("hullrank.solvers.intervals.able", lambda *args: [s for s in able(*args) if s.name == NAME])
+    monkeypatch.setattr("hullrank.solvers.intervals.able", lambda given: [s for s in able(given) if s.name == NAME])
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         short = FixedMarginClassifier(C=30.0, max_iter=1).fit(A, target).certificate_
     assert short.dual <= best.primal

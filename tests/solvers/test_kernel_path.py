@@ -3,6 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from cases import slow_after
 from hullrank import ConvexHullRanker, FixedMarginClassifier
@@ -90,6 +91,17 @@ def test_where_slack_is_cheap_or_the_charge_has_a_kink_sequential_steps_stay():
         assert follows(model.state(X, y)) is expected, changes
     assert not follows(ConvexHullRanker(C=100.0, kernel="rbf", intervals="free").state(X, y))
     assert not follows(ConvexHullRanker(C=100.0, kernel="rbf", norm="coefficient").state(X, y))
+
+
+def test_classes_so_many_that_the_incidence_is_sparse():
+    X, *_ = rows(m=56)
+    model = FixedMarginClassifier(C=100.0, loss="squared_hinge", thresholds="all", kernel="rbf", gamma=0.3)
+    statement = model.state(X, np.argsort(np.argsort(X[:, 0])) // 2)
+    assert sp.issparse(statement.problem.incidence)
+    start = Point(np.zeros(56), np.zeros(27))
+    found = KernelPath(statement).solve(statement, Options(1e-8, 200), start)
+    grade = statement.grade(found.point, found.evidence)
+    assert grade.primal - grade.dual <= 1e-8 * grade.primal
 
 
 def test_an_open_gap_is_no_solution(monkeypatch):

@@ -197,4 +197,4 @@ def test_every_solver_that_takes_a_problem_certifies_it(name):
 
 def test_a_problem_that_no_solver_takes_lists_the_reasons():
     with pytest.raises(HullrankError, match=r"no solver takes this problem: SMO.*penalties.*coordinates"):
-        able("kernel intervals", statement_of("kernel", "l1"))
+        able(statement_of("kernel", "l1"))

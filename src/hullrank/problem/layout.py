@@ -81,6 +81,15 @@ class RowLayout:
         return np.repeat(per_group, self._group_sizes)
 
     @cached_property
+    def group_samples(self) -> NDArray[np.int64]:
+        """The first sample of every group."""
+        first = np.zeros(len(self.group_starts) - 1, dtype=np.int64)
+        for side in (GROUP, PARTNER):
+            held = self.table[self.table[:, side] >= 0]
+            first[held[:, side]] = held[:, START]
+        return first
+
+    @cached_property
     def _group_sizes(self) -> NDArray[np.int64]:
         return self.group_starts[1:] - self.group_starts[:-1]
 

@@ -45,7 +45,10 @@ class Record:
             self._take(new)
         self.is_empty = False
         if problem.homogeneous and self.bound > -np.inf:
-            self._try_zero()
+            # The bound is higher at 0 by its rounding at most, so that a point clearly below 0 is not compared with 0.
+            clearly_below = -(self.grade.dual + self.grade.noise) > self.tol * self.grade.floor
+            if not clearly_below:
+                self.prove_zero(self.evidence)
         return worse
 
     def _take(self, new: BlockEvidence | None) -> None:
@@ -72,18 +75,11 @@ class Record:
     def _graded(self, evidence: BlockEvidence) -> Grade:
         return self.statement.grade(self.best.point, replace(evidence, survey=self.best))
 
-    def _try_zero(self) -> None:
-        """Where a homogeneous problem is proven to have nothing better than 0, the point is 0.
-
-        There all scores, thresholds and charges are 0, so that no pass is needed. The lower bound of the evidence is
-        higher there by its rounding at most, so that a point clearly below 0 is not compared.
-        """
-        if -(self.grade.dual + self.grade.noise) > self.tol * self.grade.floor:
-            return
-        self.prove_zero(self.evidence)
-
     def prove_zero(self, evidence: BlockEvidence) -> None:
-        """Take 0 as the point of a homogeneous problem, if the evidence proves that nothing is better."""
+        """Take 0 as the point of a homogeneous problem, if the evidence proves that nothing is better.
+
+        There all scores, thresholds and charges are 0, so that no pass is needed.
+        """
         zero = nothing_charged(self.statement.problem, self.statement.size.n_features)
         grade = self.statement.grade(zero.point, replace(evidence, survey=zero))
         if -grade.dual <= self.tol * grade.floor:

@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 
 from hullrank.problem.block_rows import Block, HeldBlocks
 from hullrank.problem.block_statement import BlockStatement
-from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.sampling import draw
 from hullrank.problem.statement import Size
-from hullrank.solvers._scaled import ScaledProblem, scale_problem
+from hullrank.solvers._scaled import scale_problem
 from hullrank.solvers.interior_point import Iterate, interior_point
 from hullrank.solvers.newton import newton
 
 Floats = NDArray[np.float64]
 SMALLEST_SAMPLE = 2500
+ROUGH = 1e-2  # relative gap to which the smallest sample is solved
 GROWTH = 8
 CAUTION = 1.5  # windows are this many standard errors of the sampled scores wide
-HALF = 1.349  # standard deviations of a normal distribution that hold its middle half
+HALF = 1.349  # width of the middle half of a normal distribution, in standard deviations
 COLLAPSED = 1e-3  # spread of the scores, in units of the margin, below which all rows are near their kink
 
 
@@ -49,23 +49,17 @@ def growing_samples(statement: BlockStatement) -> list[BlockStatement]:
     ]  # fmt: skip
 
 
-def solve_directly(sampled: BlockStatement, tol: float, max_iter: int, verbose: int) -> Iterate:
+def solve_directly(sampled: BlockStatement, max_iter: int, verbose: int) -> Iterate:
     """The solution of a small sample, in scaled units; Newton's method takes half the time where it can be used."""
     scaled, problem = scale_problem(sampled, verbose).copied(), sampled.problem
     plain = not (problem.shares_slacks or problem.l1)
     if problem.charge.smooth or (problem.charge is Charge.SQUARED_HINGE and plain):
-        return newton(scaled, _origin(scaled), tol, max_iter)
+        return newton(scaled, scaled.origin(), ROUGH, max_iter)
     return scaled.solve_along_direction(
-        partial(interior_point, scaled.problem, scaled.rows, scaled.layout, tol=tol, max_iter=max_iter, verbose=verbose)
+        partial(
+            interior_point, scaled.problem, scaled.rows, scaled.layout, tol=ROUGH, max_iter=max_iter, verbose=verbose
+        )
     )
-
-
-def _origin(scaled: ScaledProblem) -> Iterate:
-    theta = scaled.problem.raise_thresholds(np.zeros(len(scaled.problem.linear)), room=0.0)
-    return Iterate(
-        np.zeros(scaled.rows.n_features), theta - theta.mean(), np.empty(0), np.ones(len(scaled.problem.up)), 0,
-        Status.STALLED,
-    )  # fmt: skip
 
 
 def settling_width(sampled: BlockStatement, iterate: Iterate) -> float:

@@ -8,10 +8,11 @@ from hullrank.problem.block_statement import BlockEvidence, BlockStatement, no_r
 from hullrank.problem.block_survey import Survey, nothing_charged
 from hullrank.problem.charges import Charge
 from hullrank.problem.settled_dual import settled_dual
-from hullrank.solvers._block_terms import Units, centred_beside, fetched, settled_terms, without_small_weights
+from hullrank.solvers._block_terms import Units, centred_beside, fetched, pull_of, settled_terms
+from hullrank.solvers._quadratic_minimum import quadratic_minimum
+from hullrank.solvers._scaled import without_small_weights
 from hullrank.solvers.base import Options
 from hullrank.solvers.interior_point import Iterate, interior_point
-from hullrank.solvers.newton import quadratic_minimum
 
 
 class Step:
@@ -43,16 +44,14 @@ class Step:
                 verbose=self.options.verbose,
             )  # fmt: skip
         else:
-            point = quadratic_minimum(problem, terms, iterate, self.nothing.layout)
+            point = quadratic_minimum(problem, terms, iterate)
         self.iterations += max(point.iterations, 1)
         evidence = None
         if problem.l1:
-            point = replace(point, w=without_small_weights(problem, terms, near.rows, layout, point))
+            point = replace(point, w=without_small_weights(point.w, pull_of(problem, terms, near.rows, layout, point)))
         if exact and hinge:
             point = replace(point, theta=centred_beside(units, found, near, layout, point))
-        if exact and (
-            hinge or np.isinf(found.window.width)
-        ):  # multipliers of settled rows are known, or there are none
+        if exact and (hinge or np.isinf(found.window.width)):  # settled rows have known multipliers, or there are none
             rest = settled_dual(statement.problem, found if hinge else nothing_charged(problem, len(point.w)))
             evidence = BlockEvidence(
                 units.back * point.order_multipliers, found, rest, found.point, near, point.multipliers

@@ -13,6 +13,7 @@ from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout, bundle_table
 from hullrank.problem.rows import ArrayRows
 from hullrank.problem.statement import Point
+from hullrank.solvers._scaled import scaled_price, without_ball
 from hullrank.solvers.interior_point import Iterate, Settled
 from hullrank.solvers.threshold_centres import centred_thresholds
 
@@ -30,8 +31,7 @@ class Units:
         problem = statement.problem
         self.mean, self.f = statement.mean, statement.spread or 1.0
         self.ball = problem.penalty is Penalty.BALL
-        self.problem = problem.with_terms(penalty=Penalty.L2) if self.ball else problem
-        self.price = 1.0 if problem.homogeneous else (self.f if problem.l1 else self.f**2)
+        self.problem, self.price = without_ball(problem), scaled_price(problem, self.f)
         self.back = 1 / self.price
 
     def ratio(self, iterate: Iterate) -> float:
@@ -55,14 +55,6 @@ class Units:
             last = 2.0 ** (np.floor(np.log2(size)) - 49)
             theta = np.round(theta / last) * last
         return Point(coef, theta)
-
-    def scaled(self, point: Point) -> Iterate:
-        """A stated point in scaled units, without multipliers."""
-        theta, w = point.thresholds.copy(), point.coef
-        if self.mean is not None:
-            theta[: self.problem.n_thresholds] -= self.mean @ w
-        w, theta = (w / self.f, theta / self.f**2) if self.problem.homogeneous else (w * self.f, theta)
-        return Iterate(w, self.problem.raise_thresholds(theta), np.empty(0), np.ones(len(self.problem.up)))
 
     def objective(self, iterate: Iterate, survey: Survey) -> float:
         """The objective of a surveyed iterate in scaled units."""
@@ -133,18 +125,15 @@ def _squared_multipliers(units: Units, iterate: Iterate, near: NearRows) -> Floa
     return 2 * units.price * layout.row_cost * np.maximum(violation, 0.0)
 
 
-def without_small_weights(
-    problem: IntervalProblem, terms: Settled, rows: ArrayRows, layout: RowLayout, point: Iterate
-) -> Floats:
-    """Weights under L1 with exact zeros where they are small beside the room left in |X'alpha|_j <= 1."""
+def pull_of(problem: IntervalProblem, terms: Settled, rows: ArrayRows, layout: RowLayout, point: Iterate) -> Floats:
+    """X'(sign alpha) of all rows, the fetched and the settled ones."""
     pull = -np.asarray(terms.linear_w)
     if not np.isscalar(terms.H):
         pull = pull - terms.curved(problem, point.w, point.theta)[0]
     if layout.n_rows:
         alpha = problem.sign[layout.row_group] * layout.row_cost * point.multipliers
         pull = pull + rows.adjoint(np.bincount(layout.row_sample, alpha, layout.n_samples).astype(np.float64))
-    room = 1 - np.abs(pull)
-    return np.where((np.abs(point.w) > 1e-3 * room) | (room < 1e-6), point.w, 0.0)
+    return pull
 
 
 def centred_beside(units: Units, survey: Survey, near: NearRows, layout: RowLayout, point: Iterate) -> Floats:

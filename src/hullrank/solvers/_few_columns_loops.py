@@ -4,13 +4,12 @@ from math import sqrt
 from typing import Any
 
 from hullrank._jit import njit, place
-from hullrank.solvers._loops import right_side, row_steps
+from hullrank.solvers._loops import ANY_ORDER, right_side, row_steps
 
 Array = Any
-_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums may be taken in any order, so that they run on vectors
 
 
-@njit(error_model="numpy", fastmath=_ANY_ORDER)
+@njit(error_model="numpy", fastmath=ANY_ORDER)
 def factor(
     columns: Array, slices: Array, per_sample: Array, cross: Array, N: Array, sign: Array, weight: Array, pairs: Array,
     pair_weight: Array, curvature: Array, base: Array, weighted: Array, M: Array, scale: Array,
@@ -53,7 +52,7 @@ def factor(
     return _cholesky(M, scale)
 
 
-@njit(error_model="numpy", fastmath=_ANY_ORDER, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=ANY_ORDER, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _cholesky(M: Array, scale: Array) -> bool:
     """Scale the lower half of M to a diagonal of 1 + 1e-15 and factor it in place."""
     for i in range(len(M)):
@@ -75,7 +74,7 @@ def _cholesky(M: Array, scale: Array) -> bool:
     return True
 
 
-@njit(error_model="numpy", fastmath=_ANY_ORDER)
+@njit(error_model="numpy", fastmath=ANY_ORDER)
 def direction(
     columns: Array, M: Array, scale: Array, N: Array, rw: Array, rtheta: Array, per_sample: Array, per_group: Array,
     x: Array, ds: Array, shift: Array,
@@ -117,7 +116,7 @@ def direction(
         shift[g] = total
 
 
-@njit(error_model="numpy", fastmath=_ANY_ORDER)
+@njit(error_model="numpy", fastmath=ANY_ORDER)
 def residuals(
     columns: Array, N: Array, per_sample: Array, per_group: Array, gamma: Array, w: Array, theta: Array,
     linear_w: Array, linear_theta: Array, n_groups: int, rw: Array, rtheta: Array,

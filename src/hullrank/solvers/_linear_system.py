@@ -1,6 +1,7 @@
 """The Newton system of interval problems: thresholds are eliminated first (banded), then (w, rho)."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +29,25 @@ def newton_system(problem: IntervalProblem, n_features: int) -> "WholeSystem | B
     return BandedSystem(problem)
 
 
+def model_system(problem: IntervalProblem, terms: Any, n: int) -> "WholeSystem | BandedSystem":
+    """The system of 1/2 |w|^2 beside a quadratic model of the rows, which ``terms`` (`Settled`) has, factored."""
+    system: Any = newton_system(problem, n)
+    weight = np.concatenate([terms.group_weight, np.zeros(len(problem.up))])
+    no_cross = np.zeros(len(problem.bundles))  # a model has no terms between the two thresholds of a shared slack
+    if n <= DENSE_LIMIT:
+        system.factor(terms.H + np.eye(n), terms.group_rows, weight, no_cross)
+    else:
+        diagonal = terms.H.diagonal() + 1.0
+        system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, no_cross, diagonal)
+    return system
+
+
+def order_matrix(problem: IntervalProblem) -> Floats:
+    """G with one line per order constraint: G theta is the room between its two thresholds."""
+    G = -problem.incidence[problem.n_groups :]
+    return G if isinstance(G, np.ndarray) else G.toarray()
+
+
 class WholeSystem:
     """Few thresholds: the matrix over (theta, rho, w) is factored as one, thresholds first."""
 
@@ -48,19 +68,7 @@ class WholeSystem:
             M[i, j] = M[j, i] = T[i, j] + pair_weight[self.paired]
         cross = N[:n_groups].T @ (self.problem.sign[:, None] * group_rows)
         M[:q, q:], M[q:, :q], M[q:, q:] = -cross, -cross.T, H
-        self._factor(M)
-
-    def _factor(self, M: Floats) -> None:
-        diagonal = M.diagonal() + 1e-300
-        if not diagonal.min() > 0:
-            raise SingularSystemError("a diagonal entry is not positive")
-        self.scale = 1 / np.sqrt(diagonal)
-        M *= self.scale
-        M *= self.scale[:, None]
-        M.flat[:: len(M) + 1] = 1 + 1e-15
-        self.chol, failed = lapack.dpotrf(M, lower=1, overwrite_a=1)
-        if failed:
-            raise SingularSystemError("the Newton matrix is not positive definite")
+        self.chol, self.scale = _scaled_cholesky(M, M.diagonal() + 1e-300)
 
     def solve(self, rw: Floats, rtheta: Floats) -> tuple[Floats, Floats]:
         """The step (dw, (dtheta, drho))."""
@@ -75,8 +83,8 @@ class BandedSystem:
 
     T couples only thresholds that share a slack or an order constraint, so that it is banded after a permutation that
     keeps neighbours together; where one has many neighbours (a star), a sparse factor takes the place of the band. The
-    rest, H - B T^-1 B' bordered by rho, is factored densely, or, where ``factor`` is
-    given a product v -> H v instead of a matrix, solved by conjugate gradients.
+    rest, H - B T^-1 B' bordered by rho, is factored densely. Where ``factor`` is given a product v -> H v in place of a
+    matrix, it is solved by conjugate gradients.
     """
 
     def __init__(self, problem: IntervalProblem) -> None:
@@ -91,16 +99,13 @@ class BandedSystem:
         i = np.concatenate([problem.threshold[group], up])
         j = np.concatenate([problem.threshold[partner], low])
         self.place = _close_neighbours(i, j, q)
-        self.bandwidth = int(np.abs(self.place[i] - self.place[j]).max(initial=0))
         own = problem.threshold
+        self.lines = self.place[np.concatenate([own, i, up, low])]
+        self.columns = self.place[np.concatenate([own, j, up, low])]
+        apart = np.abs(self.lines - self.columns)
+        self.bandwidth = int(apart.max(initial=0))
         self.is_wide = self.bandwidth > WIDE_BAND
-        self.lines, self.columns = np.concatenate([own, i, up, low]), np.concatenate([own, j, up, low])
-        self.cells = self._cell(self.lines, self.columns)
-
-    def _cell(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Position of entry (i, j) in LAPACK's lower band storage."""
-        a, b = self.place[i], self.place[j]
-        return np.abs(a - b) * self.n_thresholds + np.minimum(a, b)
+        self.cells = apart * q + np.minimum(self.lines, self.columns)  # positions in LAPACK's lower band storage
 
     def factor(
         self,
@@ -140,10 +145,10 @@ class BandedSystem:
             band[0] += 1e-15 * band[0] + 1e-300
             band, failed = lapack.dpbtrf(band, lower=1)
             if failed:
-                raise SingularSystemError("thresholds")
+                raise SingularSystemError
             self._solve_thresholds = lambda right: lapack.dpbtrs(band, right, lower=1)[0]
             return
-        i, j = self.place[self.lines], self.place[self.columns]
+        i, j = self.lines, self.columns
         inner = i != j
         T = sp.csc_array(
             (np.append(entries, entries[inner]), (np.append(i, j[inner]), np.append(j, i[inner]))), shape=(q, q)
@@ -152,7 +157,7 @@ class BandedSystem:
         try:
             factor = splu(T, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
         except RuntimeError as error:
-            raise SingularSystemError("thresholds") from error
+            raise SingularSystemError from error
         self._solve_thresholds = factor.solve
 
     def _factor_schur(self, H: Floats, border: Floats, corner: float) -> None:
@@ -163,16 +168,7 @@ class BandedSystem:
         else:
             S = H.copy()
         S -= self.B.T @ self.solved_B
-        diagonal = S.diagonal() * (1 + 1e-15) + 1e-300
-        if not np.all(diagonal > 0):
-            raise SingularSystemError("weights")
-        scale = 1 / np.sqrt(diagonal)
-        S *= scale
-        S *= scale[:, None]
-        np.fill_diagonal(S, 1 + 1e-15)
-        chol, failed = lapack.dpotrf(S, lower=1, overwrite_a=1)
-        if failed:
-            raise SingularSystemError("weights")
+        chol, scale = _scaled_cholesky(S, S.diagonal() * (1 + 1e-15) + 1e-300)
         self._solve_schur = lambda r: scale * lapack.dpotrs(chol, scale * r, lower=1)[0]
 
     def _prepare_iterations(
@@ -202,6 +198,20 @@ class BandedSystem:
         right = np.concatenate([rw, rtheta[q:]]) + self.B.T @ half
         x = self._solve_schur(right) if len(right) else right
         return x[:n], np.concatenate([(half + self.solved_B @ x)[self.place], x[n:]])
+
+
+def _scaled_cholesky(M: Floats, diagonal: Floats) -> tuple[Floats, Floats]:
+    """The factor of scale * M * scale with scale = diagonal^(-1/2), and this scale; overwrites M."""
+    if not np.all(diagonal > 0):
+        raise SingularSystemError
+    scale = 1 / np.sqrt(diagonal)
+    M *= scale
+    M *= scale[:, None]
+    np.fill_diagonal(M, 1 + 1e-15)
+    chol, failed = lapack.dpotrf(M, lower=1, overwrite_a=1)
+    if failed:
+        raise SingularSystemError
+    return chol, scale
 
 
 def _close_neighbours(i: NDArray[np.int64], j: NDArray[np.int64], q: int) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from hullrank._jit import fmax, njit, place
 from hullrank.problem.charges import HINGE, SQUARED_HINGE
 
 Array = Any
+ANY_ORDER = {"reassoc", "contract", "nsz"}  # of "fastmath": sums may be taken in any order, so that they run on vectors
 SEVERAL = 8  # rows of a bundle from which a loop that runs on vectors takes less than half the time
 
 
@@ -167,9 +168,7 @@ def right_side(
             per_group[2, h] += sum_y2
 
 
-@njit(
-    error_model="numpy", fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)  # fmt: skip
+@njit(error_model="numpy", fastmath=ANY_ORDER, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _own_slack_steps(
     start: int, length: int, row: int, first: int, hinge: bool, sign: float, o: float, back: float, cost: Array,
     s: Array, ds: Array, point: Array, slack: Array, ratio: Array, bend: Array, rest: Array, rest_xi: Array,

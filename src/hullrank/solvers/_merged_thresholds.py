@@ -7,7 +7,6 @@ as in ``_quadratic_minimum``: all that are broken join it, and all with a negati
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from hullrank.problem.intervals import IntervalProblem
+from hullrank.solvers._linear_system import model_system
 from hullrank.solvers.interior_point import Iterate, Settled
 
 Floats = NDArray[np.float64]
@@ -52,11 +52,10 @@ class _Forest:
         return t
 
 
-def merged_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, factored: Any) -> Iterate | None:
+def merged_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate | None:
     """The minimum of 1/2 |w|^2 and ``terms``; None where the active set does not settle or closes a circle.
 
-    ``factored(problem, terms, n_features)`` is the Newton system of a problem without order constraints. A margin rho
-    that would be negative is left to another method too.
+    A margin rho that would be negative is left to another method too.
     """
     t, none, tying = point.order_multipliers, np.empty(0, dtype=np.int64), problem.low >= 0
     held = tying & (t > 0) & (not np.all(t > 0))  # multipliers that are all positive come from no active set
@@ -69,8 +68,8 @@ def merged_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, fac
         merged = replace(free, threshold=tree[problem.threshold].astype(np.int64), linear=np.zeros(n_trees))
         w, theta = point.w, forest.shift
         gw, gtheta = terms.curved(problem, w, theta)
-        pull = np.bincount(tree, gtheta + problem.linear + terms.linear_theta, n_trees)
-        dw, place = factored(merged, terms, len(w)).solve(-(w + gw + terms.linear_w), -pull)
+        pull = np.bincount(tree, gtheta + problem.linear + terms.linear_theta, n_trees).astype(np.float64, copy=False)
+        dw, place = model_system(merged, terms, len(w)).solve(-(w + gw + terms.linear_w), -pull)
         w, theta = w + dw, theta + place[tree]
         gradient = terms.curved(problem, w, theta)[1] + problem.linear + terms.linear_theta
         t = forest.multipliers(gradient, len(held))

@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
+from hullrank.problem.layout import RowLayout
 from hullrank.problem.rows import Rows
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, WholeSystem, newton_system
 
 Floats = NDArray[np.float64]
-NOT_DEFINITE = "the Newton matrix is not positive definite"
 FEW_COLUMNS = 32  # columns and thresholds up to which loops are faster than BLAS
 
 
-def newton_equations(problem: IntervalProblem, rows: Rows, layout: RowLayout, settled: Any) -> "Equations":
+def newton_equations(
+    problem: IntervalProblem, rows: Rows, layout: RowLayout, settled: Any
+) -> "ManyColumns | FewColumns":
     """The equations in the form that suits the rows."""
     columns = rows.columns
     few = len(problem.linear) + rows.n_features <= FEW_COLUMNS and isinstance(problem.incidence, np.ndarray)
@@ -91,12 +92,9 @@ class FewColumns(WholeSystem):
 
         super().__init__(problem)
         self.loops, self.columns, self.settled = _few_columns_loops, columns, settled
-        n, q, table = len(columns), len(problem.linear), layout.table
-        self.slices = np.zeros((problem.n_groups, 3), dtype=np.int64)
-        self.slices[:, 0], self.slices[:, 1] = layout.group_starts[:-1], np.diff(layout.group_starts)
-        self.slices[table[:, GROUP], 2] = table[:, START]
-        paired = table[self.paired]
-        self.slices[paired[:, PARTNER], 2] = paired[:, START]
+        n, q = len(columns), len(problem.linear)
+        sizes = np.diff(layout.group_starts)
+        self.slices = np.stack([layout.group_starts[:-1], sizes, layout.group_samples], axis=1)
         self.shared = np.stack([self.paired, *self.pairs], axis=1)
         self.chol, self.scale = np.empty((q + n, q + n)), np.empty(q + n)
         self.weighted, self.shift = np.empty(columns.shape[1]), np.empty(len(self.N))
@@ -110,7 +108,7 @@ class FewColumns(WholeSystem):
     def residuals(
         self, per_sample: Floats, per_group: Floats, gamma: Floats, w: Floats, theta: Floats, linear_theta: Floats
     ) -> tuple[Floats, Floats, float, float]:
-        """What is left of the dual equations of w and of (theta, rho), the linear terms, the sum of all multipliers."""
+        """See `ManyColumns`."""
         rw, rtheta = np.empty(len(w)), np.empty(len(theta))
         linear, sent = self.loops.residuals(
             self.columns, self.N, per_sample, per_group, gamma, w, theta, self.settled.linear_w, linear_theta,
@@ -133,30 +131,24 @@ class FewColumns(WholeSystem):
             complementarity, mu, *rows,
         )  # fmt: skip
         if worst < 0:
-            raise SingularSystemError(NOT_DEFINITE)
+            raise SingularSystemError
         return x[q:], x[:q], worst
 
     def factor(self, per_sample: Floats, cross: Floats, weight: Floats, pair_weight: Floats, curvature: Floats) -> None:  # type: ignore[override]
-        """Factor the Newton matrix for weights of the rows, and ``curvature`` of the penalty."""
+        """See `ManyColumns`."""
         if not self.loops.factor(
             self.columns, self.slices, per_sample, cross, self.N, self.problem.sign, weight, self.shared, pair_weight,
             curvature, self.base, self.weighted, self.chol, self.scale,
         ):  # fmt: skip
-            raise SingularSystemError(NOT_DEFINITE)
+            raise SingularSystemError
 
     def direction(
         self, rw: Floats, rtheta: Floats, per_sample: Floats, per_group: Floats, ds: Floats
     ) -> tuple[Floats, Floats, Floats]:
-        """The step for the right sides rw + X' per_sample[2] and rtheta - N' per_group[2], and N (dtheta, drho).
-
-        The scores of dw are written to the beginning of ``ds``.
-        """
+        """See `ManyColumns`."""
         x = np.empty(len(self.scale))
         self.loops.direction(
             self.columns, self.chol, self.scale, self.N, rw, rtheta, per_sample, per_group, x, ds, self.shift
         )
         q = len(rtheta)
         return x[q:], x[:q], self.shift
-
-
-Equations = ManyColumns | FewColumns

@@ -10,19 +10,30 @@ equations, then those that are broken, less those whose multiplier is negative, 
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank.problem.block_statement import no_rows
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError, newton_system
+from hullrank.solvers._linear_system import SingularSystemError, model_system, order_matrix
 from hullrank.solvers._merged_thresholds import merged_minimum
-from hullrank.solvers.interior_point import Iterate, Settled
+from hullrank.solvers.interior_point import Iterate, Settled, interior_point
 
 Floats = NDArray[np.float64]
 MOST_TURNS = 20  # changes of the active set after which it is left to the interior-point method
 MOST_CONSTRAINTS = 200  # order constraints whose matrix K is formed
+
+
+def quadratic_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate:
+    """The minimum of the penalty and a quadratic in (w, theta) under the order constraints, found from ``point``."""
+    found = active_set_minimum(problem, terms, point)
+    if found is not None:
+        return found
+    none = no_rows(problem, len(point.w))
+    return interior_point(
+        problem, none.rows, none.layout, tol=1e-13, settled=terms, start=point, mu=1e-3, balance=1e-12
+    )
 
 
 def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate) -> Iterate | None:
@@ -35,16 +46,20 @@ def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate)
         return None
     if problem.homogeneous and not problem.sum_by_threshold(terms.group_weight).all():
         raise SingularSystemError("no row weighs on a threshold")
-    weighed = replace(terms, group_weight=_weight(terms))
+    # A group without any weight gets a little, so that its threshold stands somewhere.
+    weight = terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0)
+    weighed = replace(terms, group_weight=weight)
     if E > MOST_CONSTRAINTS:
-        return merged_minimum(problem, weighed, point, _factored)
-    system = _factored(problem, weighed, len(point.w))
-    w, theta = _free_minimum(problem, terms, point, system)
+        return merged_minimum(problem, weighed, point)
+    system = model_system(problem, weighed, len(point.w))
+    w, theta = point.w, point.theta
+    gw, gtheta = terms.curved(problem, w, theta)
+    dw, dtheta = system.solve(-(w + gw + terms.linear_w), -(gtheta + problem.linear + terms.linear_theta))
+    w, theta = w + dw, theta + dtheta
     gaps = problem.order_gaps(theta) - problem.gap
     if not np.any(gaps < 0):
         return Iterate(w, theta, np.empty(0), np.zeros(E))
-    G = -problem.incidence[problem.n_groups :]
-    G = G if isinstance(G, np.ndarray) else G.toarray()
+    G = order_matrix(problem)
     steps = [system.solve(np.zeros(len(w)), line) for line in G]  # M^-1 of every line of G
     K = G @ np.array([dtheta for _, dtheta in steps]).T
     t = complementary(K, gaps, point.order_multipliers > 0)
@@ -54,33 +69,6 @@ def active_set_minimum(problem: IntervalProblem, terms: Settled, point: Iterate)
     w = w + sum((t[e] * steps[e][0] for e in held), np.zeros(len(w)))
     theta = theta + sum((t[e] * steps[e][1] for e in held), np.zeros(len(theta)))
     return Iterate(w, problem.raise_thresholds(theta), np.empty(0), t)
-
-
-def _factored(problem: IntervalProblem, terms: Settled, n: int) -> Any:
-    """The Newton system with the matrix M."""
-    system: Any = newton_system(problem, n)
-    weight = np.concatenate([terms.group_weight, np.zeros(len(problem.up))])
-    nobody = np.zeros(len(problem.bundles))
-    if n <= DENSE_LIMIT:
-        system.factor(terms.H + np.eye(n), terms.group_rows, weight, nobody)
-    else:
-        diagonal = terms.H.diagonal() + 1.0
-        system.factor(lambda v: terms.H @ v + v, terms.group_rows, weight, nobody, diagonal)
-    return system
-
-
-def _weight(terms: Settled) -> Floats:
-    """Sums of D per group; a group without any gets a little, so that its threshold stands somewhere."""
-    weight: Floats = terms.group_weight + 1e-10 * np.max(terms.group_weight, initial=0.0)
-    return weight
-
-
-def _free_minimum(problem: IntervalProblem, terms: Settled, point: Iterate, system: Any) -> tuple[Floats, Floats]:
-    """The minimum without order constraints, one Newton step away."""
-    w, theta = point.w, point.theta
-    gw, gtheta = terms.curved(problem, w, theta)
-    dw, dtheta = system.solve(-(w + gw + terms.linear_w), -(gtheta + problem.linear + terms.linear_theta))
-    return w + dw, theta + dtheta
 
 
 def complementary(K: Floats, gaps: Floats, held: NDArray[np.bool_]) -> Floats | None:

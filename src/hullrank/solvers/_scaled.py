@@ -1,9 +1,8 @@
-"""Interval problems on scaled rows, samples of them, and the record of the best certified point."""
+"""Interval problems on scaled rows, and the record of the best certified point."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +12,9 @@ from hullrank.problem.certificate import EPSILON, CertifiedPoint, Status, certif
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
-from hullrank.problem.layout import RowLayout, lay_out
+from hullrank.problem.layout import RowLayout
 from hullrank.problem.rows import GroupSums, Rows
-from hullrank.problem.sampling import drawn_positions
-from hullrank.problem.statement import Point, Size
+from hullrank.problem.statement import Point
 from hullrank.solvers.interior_point import Iterate
 
 Floats = NDArray[np.float64]
@@ -40,27 +38,16 @@ class ScaledProblem:
     factor: float = 1.0
     mean: Floats | None = None
     verbose: int = 0
-    family: ClassVar[str] = "intervals"
 
     @property
     def n_samples(self) -> int:
         """Number of samples."""
         return len(self.prices)
 
-    @property
-    def size(self) -> Size:
-        """Samples, columns and classes."""
-        return Size(len(self.prices), self.rows.n_features, len(self.starts) - 1)
-
     @cached_property
     def group_sums(self) -> GroupSums:
         """The map from values per row to sums of values times the row's sample, by group."""
         return self.rows.group_sums(self.layout)
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the rows are sparse."""
-        return self.rows.is_sparse
 
     def certify(self, point: Iterate, scores: Floats | None = None, lost: float | None = None) -> CertifiedPoint:
         """Grade a point; ``lost`` is the total charge of its rows, if it is known."""
@@ -81,21 +68,11 @@ class ScaledProblem:
         """The problem on a copy of the rows, in class order."""
         return replace(self, rows=self.rows.copied)
 
-    def sampled(self, size: int, rng: np.random.Generator) -> "ScaledProblem":
-        """The problem on about ``size`` rows, evenly from every class and at least 20 of each, at higher prices."""
-        positions, counts = drawn_positions(self.starts, size, rng)
-        prices = self.prices[positions] * np.repeat(np.diff(self.starts) / counts, counts)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        layout = lay_out(self.problem, starts, prices)
-        return replace(self, rows=self.rows.take(positions), starts=starts, prices=prices, layout=layout)
-
-    def scaled_point(self, point: Point) -> Iterate:
-        """A point of the stated problem in scaled units, without multipliers of the rows."""
-        f, w, theta = self.factor, point.coef, point.thresholds.copy()
-        if self.mean is not None:
-            theta[: self.problem.n_thresholds] -= self.mean @ w
-        w, theta = (w / f, theta / (f * f)) if self.problem.homogeneous else (w * f, theta)
-        return Iterate(w, self.problem.raise_thresholds(theta), np.empty(0), np.ones(len(self.problem.up)))
+    def origin(self) -> Iterate:
+        """Weights of 0, with thresholds about 0 in their order."""
+        theta = self.problem.raise_thresholds(np.zeros(len(self.problem.linear)))
+        multipliers = np.ones(len(self.problem.up))
+        return Iterate(np.zeros(self.rows.n_features), theta - theta.mean(), np.empty(0), multipliers)
 
     def along_direction(self) -> tuple[Iterate | None, float]:
         """The best multiple of the problem's direction, and the complementarity to begin with there; or None, and 1.
@@ -106,7 +83,7 @@ class ScaledProblem:
         problem, layout = self.problem, self.layout
         if problem.direction is None or len(problem.direction[0]) != self.rows.n_features:
             return None, 1.0
-        point = self.scaled_point(Point(*problem.direction))
+        point = scaled_point(problem, Point(*problem.direction), self.factor, self.mean)
         s = self.rows.scores(point.w)
         margins = layout.spread(problem.sign) * s[layout.row_sample] - layout.spread(problem.offsets(point.theta))
         square = float(point.w @ point.w)
@@ -140,7 +117,7 @@ class ScaledProblem:
             theta[: stated.n_thresholds] += self.mean @ w
         if stated.charge is Charge.HARD:
             w, theta = _feasible(statement, w, theta)
-        back = 1.0 if homogeneous else 1 / (f if stated.l1 else f * f)
+        back = 1 / scaled_price(stated, f)
         return Point(w, theta), Multipliers(certified.multipliers, back * certified.order_multipliers)
 
 
@@ -158,16 +135,42 @@ def _feasible(statement: IntervalStatement, w: Floats, theta: Floats) -> tuple[F
     return w, theta
 
 
+def scaled_point(problem: IntervalProblem, point: Point, f: float, mean: Floats | None) -> Iterate:
+    """A stated point in scaled units, without multipliers of the rows."""
+    w, theta = point.coef, point.thresholds.copy()
+    if mean is not None:
+        theta[: problem.n_thresholds] -= mean @ w
+    w, theta = (w / f, theta / (f * f)) if problem.homogeneous else (w * f, theta)
+    return Iterate(w, problem.raise_thresholds(theta), np.empty(0), np.ones(len(problem.up)))
+
+
+def scaled_price(problem: IntervalProblem, f: float) -> float:
+    """The factor of all costs on the way to rows that were divided by f."""
+    return 1.0 if problem.homogeneous else (f if problem.l1 else f * f)
+
+
+def without_ball(problem: IntervalProblem) -> IntervalProblem:
+    """The problem with 1/2 |w|^2 in place of |w| <= 1: the optimum of a homogeneous problem has the same direction."""
+    return problem.with_terms(penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
+
+
+def without_small_weights(w: Floats, pull: Floats) -> Floats:
+    """Weights under L1 with exact zeros where they are small beside the room left in |pull_j| <= 1, pull = X'alpha."""
+    room = 1 - np.abs(pull)
+    return np.where((np.abs(w) > 1e-3 * room) | (room < 1e-6), w, 0.0)
+
+
 def scale_problem(statement: IntervalStatement | BlockStatement, verbose: int = 0) -> ScaledProblem:
     """The problem of a linear statement in scaled units."""
     problem, view, layout = statement.problem, statement.view, statement.layout
     rows = view.take(np.arange(view.n_rows)) if view.is_far_off else view
     f = view.scale
-    twin = problem.with_terms(penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
-    price = 1.0 if problem.homogeneous else (f if problem.l1 else f * f)
+    price = scaled_price(problem, f)
     prices = statement.samples.weights[statement.samples.rows] * price
     scaled = replace(layout, cost=layout.cost * price) if price != 1.0 else layout
-    return ScaledProblem(twin, rows, statement.samples.starts, prices, scaled, f, view.taken_out, verbose)
+    return ScaledProblem(
+        without_ball(problem), rows, statement.samples.starts, prices, scaled, f, view.taken_out, verbose
+    )
 
 
 class Best:

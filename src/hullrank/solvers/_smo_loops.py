@@ -67,13 +67,17 @@ def _move(score: Array, rounded: Array, along: Array, K: Array, i: Array, j: Arr
 
 
 @njit(**_FAST)
-def _finish(K: Array, row: Array, sample: Array, values: Array, place: Array) -> None:
-    """Make a pending row a kernel row: from known values if there are any, else by exponentials."""
-    if values.shape[0] == 0:
-        exponentials32(K, row, row + 1)
-    else:
-        for k in range(K.shape[1]):
-            K[row, k] = np.float32(values[place[sample], place[k]])
+def _row_of(sample: Array, K: Array, slot: Array, pending: Array, values: Array, place: Array) -> Any:
+    """Where the kernel row of a sample stands, or -1; a pending one is made from known values, or by exponentials."""
+    row = slot[sample]
+    if row >= 0 and pending[row]:
+        if values.shape[0] == 0:
+            exponentials32(K, row, row + 1)
+        else:
+            for k in range(K.shape[1]):
+                K[row, k] = np.float32(values[place[sample], place[k]])
+        pending[row] = False
+    return row
 
 
 @njit(**_FAST)
@@ -280,13 +284,10 @@ def smo(K: Array, slot: Array, pending: Array, values: Array, place: Array, thre
         # The rising row is that of sample i in segment g.
         g = worst[t1]
         i = _find(rising, base[g], rounded, first[g], last[g], peak[t1])
-        ki = slot[i]
+        ki = _row_of(i, K, slot, pending, values, place)
         if ki < 0:
             counts[MISSING] = i
             return MISSING_ROW
-        if pending[ki]:
-            _finish(K, ki, i, values, place)
-            pending[ki] = False
         # The falling row is that of sample j in segment h.
         conjugate = 1.0 / numbers[CURVATURE] if numbers[CURVATURE] > 0.0 and t1 == t2 else 0.0
         own = diagonal[i] + charge[i]
@@ -307,13 +308,10 @@ def smo(K: Array, slot: Array, pending: Array, values: Array, place: Array, thre
         if h < 0:
             return STUCK
         j = _find(gain, np.uint64(0), zero, first[h], last[h], best)
-        kj = slot[j]
+        kj = _row_of(j, K, slot, pending, values, place)
         if kj < 0:
             counts[MISSING] = j
             return MISSING_ROW
-        if pending[kj]:
-            _finish(K, kj, j, values, place)
-            pending[kj] = False
         # Curvature and slope of the dual objective along the step.
         up = i + np.int64(base[g])
         down = j + np.int64(base[h])

@@ -5,7 +5,7 @@ removes this for about eps * |w|^2. Without the stretch, the gap of a nearly sep
 violations of about 1e-7.
 """
 
-import itertools
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +89,7 @@ def _best_thresholds(problem: IntervalProblem, layout: RowLayout, scores: Floats
     pulling = np.bincount(problem.threshold, np.where(problem.sign < 0, group_cost, 0.0), problem.n_thresholds)
     flat = _FLAT * float(total[-1])
     theta = guess.copy()
-    for t, (lo, hi) in enumerate(itertools.pairwise(starts.tolist())):
+    for t, (lo, hi) in enumerate(pairwise(starts.tolist())):
         first = problem.linear[t] - pulling[t]
         slopes = total[lo : hi + 1] - total[lo] + first  # before the first kink, between the kinks, after the last
         if slopes[0] <= -flat and slopes[-1] > flat:

@@ -10,6 +10,7 @@ from hullrank.data import Samples
 from hullrank.problem.gram import Gram
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import RowLayout, lay_out
+from hullrank.solvers._linear_system import order_matrix
 from hullrank.solvers._smo_state import SmoState, is_hinge
 from hullrank.solvers.linear_program import solve_lp
 
@@ -36,24 +37,15 @@ def feasible_start(problem: IntervalProblem, layout: RowLayout) -> Start:
     linear + N'(F, t) = 0 with the incidence matrix N, which is a linear programme. Other problems start at 0.
     """
     cost = np.add.reduceat(layout.row_cost, layout.group_starts[:-1])
-    n_groups, n_edges, n = problem.n_groups, len(problem.up), len(problem.linear)
-    N = sp.csr_array(problem.incidence)
-    scale = sp.diags_array(np.concatenate([cost, np.ones(n_edges)]))
-    flow = sp.hstack([(scale @ N).T, sp.csr_array((n, 1))])
-    below = sp.hstack(
-        [-sp.eye_array(n_groups), sp.csr_array((n_groups, n_edges)), sp.csr_array(np.ones((n_groups, 1)))]
-    )
-    columns = n_groups + n_edges + 1
-    c = np.zeros(columns)
-    c[-1] = 1.0
-    answer = solve_lp(
-        c,
-        sp.vstack([flow, below]).tocsc(),
-        np.concatenate([-problem.linear, np.zeros(n_groups)]),
-        np.concatenate([-problem.linear, np.full(n_groups, np.inf)]),
-        np.zeros(columns),
-        np.concatenate([np.ones(n_groups), np.full(n_edges, np.inf), [1.0]]),
-    )
+    n_groups, n_edges = problem.n_groups, len(problem.up)
+    flow = sp.diags_array(np.append(cost, np.ones(n_edges))) @ sp.csr_array(problem.incidence)
+    below = sp.hstack([-sp.eye_array(n_groups), sp.csr_array((n_groups, n_edges))])
+    A = sp.block_array([[flow.T, None], [below, np.ones((n_groups, 1))]], format="csc")
+    c = np.append(np.zeros(n_groups + n_edges), 1.0)
+    lower = np.append(-problem.linear, np.zeros(n_groups))
+    upper = np.append(-problem.linear, np.full(n_groups, np.inf))
+    most = np.concatenate([np.ones(n_groups), np.full(n_edges, np.inf), [1.0]])
+    answer = solve_lp(c, A, lower, upper, np.zeros(len(c)), most)
     shares = answer.x[:n_groups] if len(answer.x) else np.zeros(n_groups)
     order = answer.x[n_groups:-1] if len(answer.x) else np.zeros(n_edges)
     return Start(layout.spread(shares), order / problem.cost, 0.0)
@@ -81,9 +73,7 @@ def start_from_solution(problem: IntervalProblem, samples: Samples, coef: Floats
         part = problem.sign[group] * (rest / at_kink)[sample] / layout.row_cost
         shares = np.where(free, np.clip(part, 0.0, 1.0), shares)
     totals = np.add.reduceat(shares * layout.row_cost, layout.group_starts[:-1])
-    G = np.zeros((len(problem.linear), len(problem.up)))
-    for k in range(len(problem.up)):
-        G[:, k] = problem.order_adjoint(np.eye(len(problem.up))[k])
+    G = order_matrix(problem).T
     t = np.linalg.lstsq(G, problem.linear + problem.flow(totals))[0] if G.size else np.zeros(G.shape[1])
     return Start(shares, np.maximum(t, 0.0) / problem.cost, float(theta[-1]) if problem.has_rho else 0.0)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hullrank.exceptions import KernelError
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
+from hullrank.problem.layout import RowLayout
 from hullrank.solvers import _smo_loops as loops
 from hullrank.solvers._smo_cache import RowCache
 
@@ -223,12 +223,8 @@ def _segments(problem: IntervalProblem, layout: RowLayout) -> tuple[Ints, Any, A
     Groups of one threshold whose samples and rows follow each other are one segment, unless rho tells signs apart.
     Samples and rows are unsigned: arithmetic on base, which may be negative, is modulo 2^64.
     """
-    start = np.empty(problem.n_groups, dtype=np.int64)
-    start[layout.table[:, GROUP]] = layout.table[:, START]
-    paired = layout.table[layout.table[:, PARTNER] >= 0]
-    start[paired[:, PARTNER]] = paired[:, START]
     segments: list[list[int]] = []
-    columns = (problem.threshold, start, layout.group_starts[:-1], layout.group_starts[1:], problem.sign)
+    columns = (problem.threshold, layout.group_samples, layout.group_starts[:-1], layout.group_starts[1:], problem.sign)
     for t, lo, row, end, sign in zip(*(column.tolist() for column in columns), strict=True):
         before = segments[-1] if segments and not problem.has_rho else None
         if before and before[0] == t and before[2] == lo and before[3] == row - lo:

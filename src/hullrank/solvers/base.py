@@ -77,9 +77,9 @@ def of_family(family: str) -> list[Solver]:
     return [solver for solver in REGISTRY.values() if solver.family == family]
 
 
-def able(family: str, statement: Any) -> list[Solver]:
-    """The solvers of a family that take the statement; an error with their reasons where there is none."""
-    solvers = of_family(family)
+def able(statement: Any) -> list[Solver]:
+    """The solvers of its family that take the statement; an error with their reasons where there is none."""
+    solvers = of_family(statement.family)
     reasons = [solver.refuses(statement) for solver in solvers]
     taking = [solver for solver, reason in zip(solvers, reasons, strict=True) if reason is None]
     if not taking:

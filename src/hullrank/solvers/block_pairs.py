@@ -32,7 +32,7 @@ _LESS = 0.9  # ratio of two gaps of which the second counts as less
 
 def solve_block_pairs(statement: BlockPairStatement, options: Options, *, start: Point | None = None) -> Solution:
     """Minimise until the relative gap is at most the tolerance; Ctrl-C keeps the best weights so far."""
-    able(statement.family, statement)
+    able(statement)
     best: PairSurvey | None = None
     here: PairSurvey | None = None
     (w, stopped), width = _start(statement, start), _FIRST_WIDTH

@@ -31,20 +31,20 @@ from hullrank.solvers._block_step import Step
 from hullrank.solvers._block_terms import Units
 from hullrank.solvers._block_zero import evidence_for_zero
 from hullrank.solvers._linear_system import DENSE_LIMIT, SingularSystemError
+from hullrank.solvers._scaled import scaled_point
 from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.interior_point import Iterate
 
 NAME, NEWTON = "interior point on unsettled rows", "semismooth Newton"
 FEW_SLACKS = 20_000  # slacks up to which all are fetched: no more than the rows of the drawn samples
-MORE_CAUTION = 1.5  # by how much the first window is wider where a pass costs more than the rows in it,
-MOST_FETCHED = 1 / 8  # as long as it holds no larger share of all rows, which in memory no later one does either
-RHO_CAUTION = 1.25  # the same near the least nu with a ranking, where rho is small beside its error in a sample
-NARROWER = 8.0  # by how much a window shrinks from round to round
+MORE_CAUTION = 1.5  # most by which the first window is widened where a pass costs more than solving some more rows
+MOST_FETCHED = 1 / 8  # share of all rows that a widened first window, or in memory a later one, holds at most
+NARROWER = 8.0  # most by which a window shrinks from round to round
 NARROWER_IN_MEMORY = 4.0  # the same where passes are cheap: a window too narrow costs more than another round
 NARROWER_DRIVEN = 2.0  # the same where a linear term drives thresholds apart, which only rows in the window can hold
 WIDER = 8.0  # factor by which the window of a step that settled rows wrongly grows
-PASSES_OF_A_STEP = 16  # solving the fetched rows takes as long as so many passes over them,
-ROWS_OF_A_STEP = 2000  # and what does not depend on their number takes as long as so many more rows
+PASSES_OF_A_STEP = 16  # solving the fetched rows takes as long as so many passes over them
+ROWS_OF_A_STEP = 2000  # rows whose solution takes as long as the part of a solve that does not depend on their number
 MOST_FAILURES = 3  # steps that settled rows wrongly, after which the window takes in all rows
 MOST_ROUNDS = 16  # most passes over all rows
 ROUNDS_FROM_START = 5  # the same where the search begins at a known solution
@@ -62,7 +62,7 @@ class _Round:
 
 def solve_in_blocks(statement: BlockStatement, options: Options) -> Solution:
     """Solve a statement over blocks, from the solution of its drawn samples."""
-    able(statement.family, statement)
+    able(statement)
     search = _Search(statement, options)
     return search.run(search.sampled(), MOST_ROUNDS)
 
@@ -100,9 +100,10 @@ class _Search:
 
     def started(self, start: Point) -> _Round:
         """The first round from a known solution."""
-        statement, iterate = self.statement, self.units.scaled(start)
-        found = statement.survey(self.units.stated(iterate))
-        error = float(np.sqrt(2 * self.options.tol * abs(self.units.objective(iterate, found))))
+        statement, units = self.statement, self.units
+        iterate = scaled_point(units.problem, start, units.f, units.mean)
+        found = statement.survey(units.stated(iterate))
+        error = float(np.sqrt(2 * self.options.tol * abs(units.objective(iterate, found))))
         width = min(SOLUTION_CAUTION * error, settling_width(statement, iterate))
         return _Round(iterate, width, 0.0)
 
@@ -117,7 +118,7 @@ class _Search:
         self.drawn = parts[-1]
         hinge = problem.charge is Charge.HINGE
         self.repeats = statement.repeats and hinge and rows_repeat(self.drawn.samples, self.drawn.size.n_samples)
-        iterate = solve_directly(parts[0], 1e-2, self.options.max_iter, self.options.verbose)
+        iterate = solve_directly(parts[0], self.options.max_iter, self.options.verbose)
         self.step.iterations = iterate.iterations
         for before, larger in pairwise(parts):
             if iterate.status is Status.INTERRUPTED:

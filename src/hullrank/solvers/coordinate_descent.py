@@ -24,8 +24,8 @@ from hullrank.solvers.interior_point import Iterate
 
 Floats = NDArray[np.float64]
 SOFTNESS = 16.0  # sigma times the rows of a threshold; raising it closes the flow faster, and slows the rows down
-LEAST_SOFTNESS = 0.3
-TIED = 80.0  # softness times the thresholds where order constraints tie them: long stiff chains move slowly
+LEAST_SOFTNESS = 0.3  # of thresholds that order constraints tie
+TIED = 80.0  # softness of tied thresholds, times their number: long stiff chains move slowly
 SCALE = 10.0  # first factor on the weights under L1; raising it brings |z_j| to 1 faster, and slows the rows down
 SOLVED = 0.03, 0.5  # ratios of the rows' part of the gap to the rest below which SCALE grows, and above which it falls
 BALANCE = 1.1  # factor by which SCALE grows or falls
@@ -106,13 +106,9 @@ class _State:
             )  # fmt: skip
             self.loops.order_sweep(problem.up, problem.low, problem.gap, self.sigma, self.t, self.theta)
         self.n_sweeps += 1
-        self._measure()
-
-    def _measure(self) -> None:
-        """The gap, relative to the objective: what the rows leave, and under L1 what |z_j| <= 1 leaves."""
-        problem, w = self.scaled.problem, self.w
+        # The gap, relative to the objective: what the rows leave, and under L1 what |z_j| <= 1 leaves.
         charge, loose = self.totals
-        objective = problem.penalty.of(w) + float(charge) + float(problem.linear @ self.theta)
+        objective = problem.penalty.of(self.w) + float(charge) + float(problem.linear @ self.theta)
         self.loose = float(loose) / max(abs(objective), 1e-300)
         self.beyond = max(float(np.abs(self.z).max(initial=0.0)) - 1.0, 0.0) if problem.l1 else 0.0
 

@@ -122,7 +122,7 @@ class FaceSearch:
 
 def solve_on_faces(statement: Any, options: Options, *, start: Any = None) -> Solution:
     """Solve a statement whose weights have required signs."""
-    able(statement.family, statement)
+    able(statement)
     if statement.problem.charge is Charge.HARD:
         return _with_hard_margin(statement, options)
     search = _searched(statement, options, start if isinstance(start, Point) else None)

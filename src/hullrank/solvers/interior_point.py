@@ -63,9 +63,6 @@ class Iterate:
     status: Status = Status.STALLED
 
 
-Accept = Callable[[Iterate, Floats], bool]
-
-
 def interior_point(
     problem: IntervalProblem,
     rows: Rows,
@@ -78,7 +75,7 @@ def interior_point(
     mu: float = 1.0,
     unit: float = 0.0,
     balance: float = 1e-6,
-    accept: Accept | None = None,
+    accept: Callable[[Iterate, Floats], bool] | None = None,
     verbose: int = 0,
 ) -> Iterate:
     """Minimise over the rows (plus ``settled`` terms) to a relative complementarity of ``tol``.

@@ -14,7 +14,7 @@ from hullrank.problem.statement import Point, Solution
 from hullrank.solvers import blocks
 from hullrank.solvers._block_starts import sample_sizes
 from hullrank.solvers._linear_system import DENSE_LIMIT
-from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
+from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem, without_small_weights
 from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
 from hullrank.solvers.coordinate_descent import solve_by_coordinate_descent
 from hullrank.solvers.interior_point import Iterate, interior_point
@@ -38,7 +38,7 @@ def solve_intervals(
     size; where it does not reach the tolerance, the last one that takes the problem is tried too.
     """
     problem = statement.problem
-    solvers = able("intervals", statement)
+    solvers = able(statement)
     chosen = solvers[0] if solver == "auto" else REGISTRY[solver]
     started = start if start is not None and _may_start(statement, start) else None
     if started is not None and problem.charge.smooth:
@@ -68,16 +68,13 @@ def solve_intervals(
         if problem.l1:
             point, certified = _exact_zeros(scaled, point, certified, options.tol)
         certified = _centre_thresholds(scaled, point, certified, options.tol)
+    status = point.status
     if certified.relative_gap <= options.tol:
-        point = replace(point, status=Status.CONVERGED)
+        status = Status.CONVERGED
+    elif status is Status.CONVERGED:  # by the solver's own gap; on all rows it is still open
+        status = Status.STALLED
     stated, multipliers = scaled.stated_point(statement, point, certified, options.tol)
-    status = point.status if certified.relative_gap <= options.tol else _ending(point.status)
     return Solution(stated, multipliers, status, point.iterations, chosen.name)
-
-
-def _ending(status: Status) -> Status:
-    """The word of a solver whose own gap, measured on all rows, is still open."""
-    return Status.STALLED if status is Status.CONVERGED else status
 
 
 def _solve(solver: Solver, scaled: ScaledProblem, options: Options) -> tuple[Iterate, CertifiedPoint]:
@@ -87,11 +84,16 @@ def _solve(solver: Solver, scaled: ScaledProblem, options: Options) -> tuple[Ite
         return solver.solve(scaled, options.tol, options.max_iter)
     rows, lift = scaled.rows.in_row_space()
     point, certified = solver.solve(replace(scaled, rows=rows), options.tol, options.max_iter)
-    point = replace(
-        point, w=lift(point.w), theta=certified.thresholds, multipliers=certified.multipliers,
+    point = replace(_repaired(point, certified), w=lift(point.w))
+    return point, scaled.certify(point)
+
+
+def _repaired(point: Iterate, certified: CertifiedPoint) -> Iterate:
+    """The point with the thresholds and multipliers that its certificate has made feasible."""
+    return replace(
+        point, theta=certified.thresholds, multipliers=certified.multipliers,
         order_multipliers=certified.order_multipliers,
     )  # fmt: skip
-    return point, scaled.certify(point)
 
 
 def _solve_by_interior_point(scaled: ScaledProblem, tol: float, max_iter: int) -> tuple[Iterate, CertifiedPoint]:
@@ -131,13 +133,9 @@ def _checked_separable(
 def _exact_zeros(
     scaled: ScaledProblem, point: Iterate, certified: CertifiedPoint, tol: float
 ) -> tuple[Iterate, CertifiedPoint]:
-    """Drop weights that are small beside the room left in |X'alpha|_j <= 1, if the certificate stays as good."""
-    pull = np.abs(scaled.rows.adjoint(certified.coef))
-    kept = (np.abs(point.w) > 1e-3 * (1 - pull)) | (pull > 1 - 1e-6)
-    trial = replace(
-        point, w=np.where(kept, point.w, 0.0), theta=certified.thresholds, multipliers=certified.multipliers,
-        order_multipliers=certified.order_multipliers,
-    )  # fmt: skip
+    """Drop small weights, if the certificate stays as good."""
+    w = without_small_weights(point.w, scaled.rows.adjoint(certified.coef))
+    trial = replace(_repaired(point, certified), w=w)
     graded = scaled.certify(trial)
     return (trial, graded) if graded.relative_gap <= max(tol, certified.relative_gap) else (point, certified)
 
@@ -151,8 +149,7 @@ def _centre_thresholds(scaled: ScaledProblem, point: Iterate, certified: Certifi
     if theta is certified.thresholds or not np.isfinite(theta).all():  # rows that are not separated leave no interval
         return certified
     if scaled.problem.charge is Charge.HARD:
-        multipliers, t = certified.multipliers, certified.order_multipliers
-        moved = scaled.certify(replace(point, theta=theta, multipliers=multipliers, order_multipliers=t), s)
+        moved = scaled.certify(replace(_repaired(point, certified), theta=theta), s)
     else:  # the lower bound does not depend on thresholds
         objective = scaled.problem.penalty.of(point.w) + float(scaled.problem.linear @ theta)
         primal = objective + total_charge(scaled.problem, scaled.layout, theta, s)
@@ -184,7 +181,7 @@ def takes_newton_steps(statement: IntervalStatement) -> bool:
     return few and REGISTRY[NEWTON].refuses(statement) is None
 
 
-def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+def _newton_limits(statement: IntervalStatement) -> str | None:
     size = statement.size
     if statement.problem.charge is Charge.SQUARED_HINGE and size.n_samples <= DENSE_LIMIT:
         return "few rows are solved faster by the interior-point method"
@@ -194,7 +191,7 @@ def _newton_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     return _group_limits(statement)
 
 
-def _group_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+def _group_limits(statement: IntervalStatement) -> str | None:
     """Normal equations need the sum of every group's rows, which are dense."""
     size, n_groups = statement.size, statement.problem.n_groups
     if not statement.is_sparse or size.n_features <= DENSE_LIMIT or size.n_samples <= DENSE_LIMIT:
@@ -209,7 +206,7 @@ def _group_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     return None
 
 
-def _sizes(statement: IntervalStatement | ScaledProblem) -> list[int]:
+def _sizes(statement: IntervalStatement) -> list[int]:
     return sample_sizes(statement.size, len(statement.problem.linear))
 
 
@@ -223,7 +220,7 @@ def _may_start(statement: IntervalStatement, start: Point) -> bool:
     return charge in (Charge.HINGE, Charge.SQUARED_HINGE)
 
 
-def _block_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+def _block_limits(statement: IntervalStatement) -> str | None:
     if not _sizes(statement):
         return "settling rows needs many more rows than columns and classes"
     if statement.size.n_features > DENSE_LIMIT:
@@ -231,7 +228,7 @@ def _block_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
     return None
 
 
-def _sparse_limits(statement: IntervalStatement | ScaledProblem) -> str | None:
+def _sparse_limits(statement: IntervalStatement) -> str | None:
     size = statement.size
     if not statement.is_sparse:
         return "coordinate descent goes through the stored entries of sparse rows, and these are dense"
@@ -244,19 +241,19 @@ _linear = partial(Solver, family="intervals")
 register(
     _linear(
         "dual coordinate descent", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC),
-        solve=solve_by_coordinate_descent, penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False,
+        solve=solve_by_coordinate_descent, penalties=tuple(Penalty), shared_slacks=False,
         sparse=True, limits=_sparse_limits,
     ),
     _linear(
         blocks.NAME, charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=blocks.solve_in_blocks,
-        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_block_limits,
+        penalties=tuple(Penalty), limits=_block_limits,
     ),
     _linear(
         NEWTON, charges=(Charge.SQUARED_HINGE, Charge.LOGISTIC), solve=solve_by_newton,
-        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), shared_slacks=False, limits=_newton_limits,
+        penalties=tuple(Penalty), shared_slacks=False, limits=_newton_limits,
     ),
     _linear(
         "interior point", charges=(Charge.HINGE, Charge.SQUARED_HINGE, Charge.HARD), solve=_solve_by_interior_point,
-        penalties=(Penalty.L2, Penalty.BALL, Penalty.L1), limits=_group_limits,
+        penalties=tuple(Penalty), limits=_group_limits,
     ),
 )  # fmt: skip

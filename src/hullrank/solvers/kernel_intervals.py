@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from hullrank.problem.certificate import EPSILON, Status, charge_and_rise, relative_gap, total_charge
 from hullrank.problem.charges import Charge
 from hullrank.problem.interval_statement import IntervalStatement, Multipliers
-from hullrank.problem.intervals import IntervalProblem, Penalty
+from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.statement import Point, Solution
+from hullrank.solvers._scaled import without_ball
 from hullrank.solvers._smo_state import indefinite
-from hullrank.solvers.base import REGISTRY, Options, Solver, able, register
+from hullrank.solvers.base import Options, Solver, able, register
 from hullrank.solvers.intervals import solve_intervals
 from hullrank.solvers.smo import MOST_THRESHOLDS, solve_by_smo
 
@@ -23,25 +24,22 @@ _FLOAT32_LIMIT = 1e-9  # gaps below which choosing rows by float32 residuals is 
 _FAIR_CHANCE = 50  # iterations below which the user has asked for an early end
 
 
-def solve_kernel_intervals(
-    statement: IntervalStatement, options: Options, *, start: Any = None, solver: str = "auto"
-) -> Solution:
-    """Solve by the first solver of the family "kernel intervals" that takes the statement, or the named one.
+def solve_kernel_intervals(statement: IntervalStatement, options: Options, *, start: Any = None) -> Solution:
+    """Solve by the first solver of the family "kernel intervals" that takes the statement.
 
     ``start`` is a `Point`, or the ``start`` of an earlier solution.
     """
     space = statement.space
     assert space is not None
-    if not space.coefficient_norm:
-        check_definite(space)
-    solvers = able("kernel intervals", statement)
-    chosen = solvers[0] if solver == "auto" else REGISTRY[solver]
-    if chosen is not solvers[-1] and options.tol < _FLOAT32_LIMIT and len(space.gram) <= _LAST_RESORT:
-        chosen = solvers[-1]
+    if not (space.coefficient_norm or space.is_definite):
+        raise indefinite()
+    solvers = able(statement)
+    last, few = solvers[-1], len(space.gram) <= _LAST_RESORT
+    chosen = last if few and options.tol < _FLOAT32_LIMIT else solvers[0]
     solution: Solution = chosen.solve(statement, options, start)
-    hopeless = solution.status in (Status.STALLED, Status.MAX_ITER) and chosen is not solvers[-1]
-    if hopeless and len(space.gram) <= _LAST_RESORT and options.max_iter >= _FAIR_CHANCE:
-        other = solvers[-1].solve(statement, options, None)
+    hopeless = solution.status in (Status.STALLED, Status.MAX_ITER) and chosen is not last
+    if hopeless and few and options.max_iter >= _FAIR_CHANCE:
+        other = last.solve(statement, options, None)
         return min(solution, other, key=lambda each: _open_gap(statement, each))
     return solution
 
@@ -57,7 +55,7 @@ def _solve_by_smo(statement: IntervalStatement, options: Options, start: Any) ->
 
     samples, space = statement.samples, statement.space
     assert space is not None
-    order, problem = samples.rows, _twin(statement.problem)
+    order, problem = samples.rows, without_ball(statement.problem)
     if isinstance(start, Point):
         start = start_from_solution(problem, samples, start.coef, start.thresholds, space.gram)
     result = solve_by_smo(
@@ -107,17 +105,6 @@ def _holds(statement: IntervalStatement, solution: Solution, tol: float, result:
     if rise > tol * size:
         rise = charge_and_rise(problem, layout, point.thresholds, scores[statement.samples.rows], digits)[1]
     return rise <= tol * size
-
-
-def _twin(problem: IntervalProblem) -> IntervalProblem:
-    """A homogeneous problem with 1/2 |w|^2 in place of |w| <= 1, whose optimum has the same direction."""
-    return replace(problem, penalty=Penalty.L2) if problem.penalty is Penalty.BALL else problem
-
-
-def check_definite(space: KernelSpace) -> None:
-    """Refuse a kernel that has a negative eigenvalue on (some of) the samples."""
-    if not space.is_definite:
-        raise indefinite()
 
 
 def _solve_by_coordinates(statement: IntervalStatement, options: Options, start: Any) -> Solution:

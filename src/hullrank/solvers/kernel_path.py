@@ -19,10 +19,11 @@ from hullrank.problem.interval_statement import IntervalStatement, Multipliers
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import GROUP, LENGTH, ROW, START
 from hullrank.problem.statement import Point, Solution
+from hullrank.solvers._linear_system import order_matrix
 from hullrank.solvers._paying_samples import PayingSamples
 from hullrank.solvers._quadratic_minimum import complementary
 from hullrank.solvers.base import Options
-from hullrank.solvers.newton import RowModels
+from hullrank.solvers.newton import RowModel
 
 Floats = NDArray[np.float64]
 _MOST_SAMPLES = 3000  # whose kernel values are held three times (216 MB)
@@ -56,19 +57,19 @@ class KernelPath:
     def solve(self, statement: IntervalStatement, options: Options, start: Point) -> Solution | None:
         """The solution at the price of the given statement, of the same samples; None where its gap stays open."""
         problem, order = statement.problem, statement.samples.rows
-        models = RowModels(problem, statement.layout)
+        model = RowModel(problem, statement.layout)
         b, theta = start.coef[order], problem.raise_thresholds(start.thresholds)
         s, t = self.K @ b, np.zeros(len(problem.up))
-        model = models.at(s, theta)
+        model.move(s, theta)
         value = 0.5 * float(b @ s) + model.charge
         for step in range(1, min(options.max_iter, _MOST_STEPS) + 1):
-            found = self._model_minimum(statement, models, model.row_weight, theta, t)
+            found = self._model_minimum(statement, model, theta, t)
             if found is None:
                 return None
             db, dtheta, t = found[0] - b, found[1] - theta, found[2]
             ds, before, length = self.K @ db, value, 1.0
             while True:
-                model = models.at(s + length * ds, theta + length * dtheta)
+                model.move(s + length * ds, theta + length * dtheta)
                 value = 0.5 * float((b + length * db) @ (s + length * ds)) + model.charge
                 if value <= before * (1 + 1e-12):
                     break
@@ -77,7 +78,10 @@ class KernelPath:
                     return None
             b, theta, s = b + length * db, theta + length * dtheta, s + length * ds
             if model.changed <= _SETTLED * statement.layout.n_rows:
-                point = self._certify(statement, models, (b, s, theta, t), model.charge)
+                point = certify_intervals(
+                    problem, statement.layout, s, 0.5 * float(b @ s), lambda coef: 0.5 * float(coef @ (self.K @ coef)),
+                    theta, model.multipliers, t, lost=model.charge,
+                )  # fmt: skip
                 if point.relative_gap <= options.tol:
                     return _solution(statement, b, s, point, step)
                 if model.changed == 0 and before - value <= 1e-14 * value:
@@ -85,34 +89,21 @@ class KernelPath:
         return None
 
     def _model_minimum(
-        self, statement: IntervalStatement, models: RowModels, D: Floats, theta: Floats, t: Floats
+        self, statement: IntervalStatement, model: RowModel, theta: Floats, t: Floats
     ) -> tuple[Floats, Floats, Floats] | None:
         """The minimum of the model under the order constraints: coefficients, thresholds, order multipliers."""
-        problem, q = statement.problem, statement.problem.n_thresholds
-        weights = _weights(statement, models.cross)
+        problem, q, D = statement.problem, statement.problem.n_thresholds, model.row_weight
+        weights = _weights(statement, model.cross)
         U = weights / np.where(D > 0, D, 1.0)[:, None]
-        Z = self.paying.solve(D.copy(), U)
+        Z = self.paying.solve(D, U)
         if Z is None:
             return None
         total = np.append(weights[:, :q].sum(axis=0), 0.0)
         curvature = U.T @ Z - weights.T @ U
         curvature[:q, :q] += np.diag(total[:q])
-        curvature[:q, q] += problem.flow(models.per_group[0] * problem.offset)
+        curvature[:q, q] += problem.flow(model.group_weight * problem.offset)
         moved = _threshold_minimum(problem, curvature[:q, :q], curvature[:q, q], theta, t)
         return None if moved is None else (Z[:, :q] @ moved[0] + Z[:, q], *moved)
-
-    def _certify(
-        self, statement: IntervalStatement, models: RowModels, at: tuple[Floats, ...], charge: float
-    ) -> CertifiedPoint:
-        b, s, theta, t = at
-
-        def dual_penalty(coef: Floats) -> float:
-            return 0.5 * float(coef @ (self.K @ coef))
-
-        return certify_intervals(
-            statement.problem, statement.layout, s, 0.5 * float(b @ s), dual_penalty, theta, models.multipliers, t,
-            lost=charge,
-        )  # fmt: skip
 
 
 def _weights(statement: IntervalStatement, d: Floats) -> Floats:
@@ -138,7 +129,7 @@ def _threshold_minimum(
     """
     slope = g + H @ theta
     H.flat[:: len(H) + 1] += 1e-12 * float(H.diagonal().max(initial=0.0))
-    G = -np.asarray(problem.incidence[problem.n_groups :])
+    G = order_matrix(problem)
     try:
         steps = np.linalg.solve(H, np.column_stack([slope, G.T]))
     except np.linalg.LinAlgError:

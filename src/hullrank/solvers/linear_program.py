@@ -81,13 +81,14 @@ def solve_mip(
     program: LinearProgram, *, time_limit: float = float("inf"), start: Floats | None = None
 ) -> ProgramSolution:
     """Solve the mixed-integer program on one thread; ``start`` is a first feasible point, Ctrl-C keeps the best one."""
-    highs = _highs(time_limit)
+    highs = _highs()
+    highs.setOptionValue("time_limit", float(time_limit))
     highs.passModel(_model(program))
     if start is not None:
         columns = np.arange(len(start), dtype=np.int32)
         highs.setSolution(len(start), columns, np.asarray(start, dtype=np.float64))
-    interrupted = _run(highs)
-    return _solution(highs, interrupted, mixed=program.integer is not None)
+    interrupted = _run_until_interrupted(highs)
+    return _solution(highs, mixed=True, interrupted=interrupted)
 
 
 class Basis(NamedTuple):
@@ -141,16 +142,16 @@ class GrowingProgram:
         """Solve what stands now, within so many seconds."""
         if seconds < float("inf"):  # HiGHS counts the seconds of all its runs
             self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(seconds, 0.0))
-        interrupted = _run(self._highs, threaded=False)
-        return _solution(self._highs, interrupted, mixed=False)
+        self._highs.run()
+        return _solution(self._highs, mixed=False)
 
 
-def _highs(time_limit: float = float("inf")) -> Any:
+def _highs() -> Any:
     import highspy
 
     highs = highspy.Highs()
-    for option, value in {"output_flag": False, "threads": 1, "time_limit": float(time_limit)}.items():
-        highs.setOptionValue(option, value)
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("threads", 1)
     return highs
 
 
@@ -173,11 +174,8 @@ def _model(program: LinearProgram) -> Any:
     return lp
 
 
-def _run(highs: Any, threaded: bool = True) -> bool:
+def _run_until_interrupted(highs: Any) -> bool:
     """Run HiGHS; Ctrl-C asks it to stop and to keep what it has. Returns whether that happened."""
-    if not threaded:
-        highs.run()
-        return False
     highs.HandleUserInterrupt = True
     interrupted = False
     highs.startSolve()
@@ -191,7 +189,7 @@ def _run(highs: Any, threaded: bool = True) -> bool:
     return interrupted
 
 
-def _solution(highs: Any, interrupted: bool, *, mixed: bool) -> ProgramSolution:
+def _solution(highs: Any, *, mixed: bool, interrupted: bool = False) -> ProgramSolution:
     info = highs.getInfo()
     solution = highs.getSolution()
     feasible = info.primal_solution_status == 2  # kSolutionStatusFeasible

@@ -1,6 +1,6 @@
 """Points of the search over pairs: weights with what is known of the pairs there, and where a search may begin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -77,6 +77,4 @@ class PairPoint:
 
     def kept(self) -> "PairPoint":
         """The point without its scores and pairs, which take most of its memory."""
-        if self.scores is None:
-            return self
-        return PairPoint(self.w, None, self.charge._replace(at=None), self.gradient, self.width, self.evidence)
+        return replace(self, scores=None, charge=self.charge._replace(at=None))

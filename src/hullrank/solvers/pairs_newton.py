@@ -31,7 +31,7 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
     """Minimise until the relative gap is at most the tolerance, from ``start`` if that leads there; if it does not, the
     solution leaves no start either."""
     problem = statement.problem
-    able("pairs", statement)
+    able(statement)
     weak = all_paying(problem) if start is not None and statement.space is None else None
     if weak is not None:
         flat = PairStart(weak, width=PAYING, C=problem.C, curvature=np.zeros((len(weak), len(weak))))
@@ -50,14 +50,12 @@ def solve_pairs(statement: PairStatement, options: Options, *, start: Point | No
         search = search or PairSearch(problem, np.zeros(problem.rows.n_features), WIDEST)
         status = Status.INTERRUPTED
     best, space = search.best, statement.space
-    evidence = best.evidence
-    if evidence is None:
-        evidence = Window(best.width)
-    elif isinstance(evidence, Window) and evidence.coef is not None and space is not None:
-        evidence = replace(evidence, coef=space.coefficients(evidence.coef))
+    evidence = Window(best.width) if best.evidence is None else best.evidence
     point = Point(best.w if space is None else space.coefficients(best.w))
     if not isinstance(evidence, Window):
         point = _clear_of_margin(statement, point, evidence)
+    elif evidence.coef is not None and space is not None:
+        evidence = replace(evidence, coef=space.coefficients(evidence.coef))
     width = max(best.width, NARROWEST)
     after = PairStart(point.coef, width=width, C=problem.C, curvature=search.curvature) if led else None
     return Solution(point, evidence, status, search.iterations, NAME, start=after)

@@ -29,14 +29,14 @@ WIDE = 1.0  # window at the first weights that are not 0
 FEW_COLUMNS, FEW_ROWS = 16, 400  # columns, or rows, up to which a Hessian costs no more than a few products with it
 DENSE_COLUMNS = 400  # columns beyond which directions come from conjugate gradients
 SQUARE_COLUMNS = 200  # the same where columns are as many as rows (kernels), so that a Hessian costs more to form
-SAMPLE_ROWS = 8192  # rows behind a Hessian, at the least
-SAMPLED = 16  # rows for each that is behind a Hessian, at the least: that of more rows costs as much as a step
+SAMPLE_ROWS = 8192  # least number of rows from which a Hessian is computed
+SAMPLED = 16  # least share of all rows from which it is computed, as a divisor; from more it costs as much as a step
 PATIENCE = 15  # steps without progress after which the search has stalled
 MANY_STEPS = 3  # steps in one window beyond which the next windows are narrowed carefully
 SHRINK = 0.1  # ratio of one window to the next
 CAREFUL = 0.3  # ratio of one window to the next from which the pairs in it are followed
-SOLVED = 1000.0  # ratio of what the window and the gradient add to the gap at which a careful search calls it solved
-SAME_PAIRS = 1e-6  # ratio of the gradient's part to the window's after one step, if the window holds the pairs it held
+SOLVED = 1000.0  # ratio of the window's part of the gap to the gradient's at which a careful search calls it solved
+SAME_PAIRS = 1e-6  # the inverse ratio after one step up to which the window is taken to hold the pairs that it held
 BOLD = 0.003  # ratio of one window to the next that holds the same pairs
 EXACT = 1e-9  # width, in margins, of the window of a point that was found without one
 PAYING = 1.0  # width, in margins, of the window that no pair reaches where C is so small that all pairs pay in full
@@ -86,7 +86,7 @@ class PairSearch:
         return search
 
     @classmethod
-    def after(cls, problem: PairProblem, start: "PairStart", w: Floats) -> "PairSearch":
+    def after(cls, problem: PairProblem, start: PairStart, w: Floats) -> "PairSearch":
         """A search near the solution w for another price, where the gradient for this one is (1 - C / that price) w.
 
         The second derivatives at w give Newton's step from there without a sum over pairs, and serve once more: for the
@@ -259,7 +259,8 @@ class PairSearch:
     def _direction(self, gradient: Floats, width: float, slope: float = 1.0) -> Floats:
         """Minus the gradient divided by I + slope H, H the second derivative of the charge smoothed over ``width``."""
         if _too_many_columns(len(gradient), len(self.point.scores)):
-            return self._iterated_direction(gradient, width, slope, self._guessed_inverse(width, slope))
+            diagonal = 1.0 + slope * self.problem.guessed_diagonal(self.point.charge.at, width)
+            return self._iterated_direction(gradient, width, slope, lambda r: r / diagonal)
         if self.inverse is None or (self.is_stale and not self._products_pay):
             self.inverse, self.is_stale = self._inverted(width, slope), False
         if self.is_stale:
@@ -308,15 +309,8 @@ class PairSearch:
         H[np.diag_indices(n)] += 1.0
         return H
 
-    def _guessed_inverse(self, width: float, slope: float) -> Callable[[Floats], Floats]:
-        """A preconditioner: the inverse of a guess of the diagonal of I + slope H."""
-        diagonal = slope * self.problem.guessed_diagonal(self.point.charge.at, width)
-        return lambda r: r / (1.0 + diagonal)
-
-    def _iterated_direction(
-        self, gradient: Floats, width: float, slope: float, inverse: Callable[[Floats], Floats]
-    ) -> Floats:
-        """The direction by conjugate gradients."""
+    def _iterated_direction(self, gradient: Floats, width: float, slope: float, inverse: Inverse) -> Floats:
+        """The direction by conjugate gradients, preconditioned by about the inverse of I + slope H."""
         problem, at = self.problem, self.point.charge.at
 
         def product(v: Floats) -> Floats:

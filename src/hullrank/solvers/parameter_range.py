@@ -27,7 +27,6 @@ from hullrank.problem.measured_rows import sorted_rows
 from hullrank.problem.rows import Rows, linear_scores
 from hullrank.problem.signs import Signs
 from hullrank.problem.statement import Point
-from hullrank.solvers._box_program import multipliers_in_box
 from hullrank.solvers.interior_point import interior_point
 from hullrank.solvers.linear_program import solve_lp
 
@@ -166,6 +165,8 @@ def _multipliers(
     c = np.zeros(n_variables)
     c[0] = -1.0
     if signs is None and n_variables > MANY_MORE * (q + n) and not (rows.is_sparse or sp.issparse(lines)):
+        from hullrank.solvers._box_program import multipliers_in_box
+
         A = np.zeros((q + n, n_variables))
         A[:q, 0], A[:q, 1:] = problem.linear, lines.T
         A[q:, 1 : 1 + len(limits)] = rows.signed(layout.row_sample, signed).T

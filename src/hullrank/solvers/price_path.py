@@ -17,12 +17,14 @@ from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.statement import Point, Solution
 from hullrank.solvers._linear_system import SingularSystemError
 from hullrank.solvers._paying_rows import PayingRows
+from hullrank.solvers._quadratic_minimum import quadratic_minimum
 from hullrank.solvers._scaled import Best, ScaledProblem, scale_problem
 from hullrank.solvers.base import Options
 from hullrank.solvers.interior_point import Iterate, Settled
 from hullrank.solvers.intervals import NEWTON, takes_newton_steps
-from hullrank.solvers.newton import SMALL_COPY, newton, no_rows, quadratic_minimum
+from hullrank.solvers.newton import newton
 
+_SMALL_COPY = 4_000_000  # numbers up to which rows are copied in class order
 _MOST_STEPS = 20  # after which the steps are left to Newton's method with duality gaps
 
 
@@ -37,12 +39,11 @@ class PricePath:
 
     def __init__(self, statement: IntervalStatement) -> None:
         scaled = scale_problem(statement)
-        small = scaled.n_samples * scaled.rows.n_features <= SMALL_COPY
+        small = scaled.n_samples * scaled.rows.n_features <= _SMALL_COPY
         scaled = scaled.copied() if small else scaled
         unit = replace(scaled.layout, cost=scaled.layout.cost / statement.problem.cost)
         self.scaled = replace(scaled, layout=unit)
-        self.point = _nothing(scaled)
-        self.no_rows = no_rows(scaled)
+        self.point = scaled.origin()
         self.paying: PayingRows | None = None
 
     def solve(self, statement: IntervalStatement, options: Options) -> Solution | None:
@@ -59,7 +60,7 @@ class PricePath:
             raise KeyboardInterrupt
         if certified.relative_gap > options.tol:
             return None
-        self.point = replace(point, iterations=0)
+        self.point = point
         stated, multipliers = scaled.stated_point(statement, point, certified, options.tol)
         return Solution(stated, multipliers, Status.CONVERGED, point.iterations, NEWTON)
 
@@ -74,7 +75,7 @@ class PricePath:
             paying.follow()
             terms = paying.terms(problem)
             try:
-                target = quadratic_minimum(problem, terms, Iterate(w, theta, np.empty(0), t), self.no_rows)
+                target = quadratic_minimum(problem, terms, Iterate(w, theta, np.empty(0), t))
             except SingularSystemError:
                 return None
             if target.status is Status.INTERRUPTED:
@@ -95,12 +96,12 @@ class PricePath:
             if paying.n_changed == 0:
                 charge, reach = value - 0.5 * float(w @ w), float(np.ptp(s)) + float(np.ptp(theta)) + 2.0
                 if _gap(problem, terms, self.point, charge, reach) <= options.tol * value:
-                    return self._stated(statement, paying, step)
+                    return self._stated(paying, step)
                 if before - value <= 1e-14 * value:
                     return None  # the last digits do not close the gap
         return None
 
-    def _stated(self, statement: IntervalStatement, paying: PayingRows, steps: int) -> Solution:
+    def _stated(self, paying: PayingRows, steps: int) -> Solution:
         """The present point in the units of the statement."""
         f, mean = self.scaled.factor, self.scaled.mean
         w, theta = self.point.w / f, self.point.theta.copy()
@@ -137,10 +138,3 @@ def _gap(problem: IntervalProblem, terms: Settled, point: Iterate, charge: float
     distance = float(np.linalg.norm(w + pulled)) + most * (2 * charge * float(terms.H.trace())) ** 0.5
     loose = float(t @ np.abs(problem.order_gaps(theta) - problem.gap))
     return 0.5 * distance**2 + most**2 * charge + (1 + most) * loose + reach * float(np.abs(left).sum())
-
-
-def _nothing(scaled: ScaledProblem) -> Iterate:
-    """w = 0, and thresholds as far apart as they must be."""
-    theta = scaled.problem.raise_thresholds(np.zeros(len(scaled.problem.linear)))
-    weights = np.zeros(scaled.rows.n_features)
-    return Iterate(weights, theta - theta.mean(), np.empty(0), np.ones(len(scaled.problem.up)))

@@ -69,31 +69,12 @@ def solve_by_smo(
             "kernel values exceed the range of float64; scale the features, for example by StandardScaler, or choose a "
             "smaller gamma or degree"
         )
+    scale = 1.0
     if 0.0 < largest < 1 / _FLOAT32_SAFE or largest > _FLOAT32_SAFE:
         # The score is unchanged if the kernel is divided by a number and all costs are multiplied by it.
-        scaled = replace(problem, cost=largest * problem.cost, linear=largest * problem.linear)
-        layout, gram = replace(layout, cost=largest * layout.cost), gram.divided(largest)
-        result = _solve(scaled, layout, gram, tol, max_iter, cache_size, start, verbose, settings)
-        return _unscaled(result, largest)
-    return _solve(problem, layout, gram, tol, max_iter, cache_size, start, verbose, settings)
-
-
-def _unscaled(result: SmoResult, scale: float) -> SmoResult:
-    """The result for the kernel itself, given that for the kernel divided by ``scale``."""
-    return replace(result, coef=result.coef / scale, dual=result.dual / scale, floor=result.floor / scale)
-
-
-def _solve(
-    problem: IntervalProblem,
-    layout: RowLayout,
-    gram: Gram,
-    tol: float,
-    max_iter: int,
-    cache_size: float,
-    start: Start | None,
-    verbose: int,
-    settings: SmoSettings,
-) -> SmoResult:
+        scale = largest
+        problem = replace(problem, cost=scale * problem.cost, linear=scale * problem.linear)
+        layout, gram = replace(layout, cost=scale * layout.cost), gram.divided(scale)
     state = SmoState(problem, layout, gram.diagonal(), RowCache(gram, cache_size, settings))
     if start is None and problem.homogeneous:
         start = feasible_start(problem, layout)
@@ -108,10 +89,16 @@ def _solve(
     descent.verify()
     if descent.gap <= tol:
         status = Status.CONVERGED
-    end = Start(state.shares(), state.order_multipliers / problem.cost, state.rho)
-    stretch, theta = descent.primal.stretch, descent.primal.thresholds
+    stretch = descent.primal.stretch
     return SmoResult(
-        stretch * state.beta, stretch * state.scores, theta, end, status, descent.rounds, descent.dual, descent.floor
+        coef=stretch * state.beta / scale,
+        scores=stretch * state.scores,
+        thresholds=descent.primal.thresholds,
+        end=Start(state.shares(), state.order_multipliers / problem.cost, state.rho),
+        status=status,
+        rounds=descent.rounds,
+        dual=descent.dual / scale,
+        floor=descent.floor / scale,
     )
 
 
