@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from hullrank.data import (
-    Labels,
-    Samples,
-    check_weight_sizes,
-    distinct_labels,
-    encode_labels,
-)
+from hullrank.data import Labels, Samples, check_weight_sizes, distinct_labels, encode_labels
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass, rows_held
 from hullrank.models._constraints import CLASS_CONSTRAINTS
