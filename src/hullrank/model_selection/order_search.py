@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval
@@ -17,6 +17,7 @@ from hullrank.exceptions import HullrankError, LabelError, UndecidedOrderWarning
 from hullrank.model_selection._order_discovery import Discovery, discover
 from hullrank.model_selection._order_variants import rate_variants, simplest, variants
 from hullrank.model_selection._scoring import deal
+from hullrank.model_selection._search import BestEstimator
 from hullrank.model_selection._shared_solves import SharedSolves
 from hullrank.models.base import fitting
 from hullrank.models.hull import ConvexHullRanker
@@ -30,7 +31,7 @@ Rows = NDArray[np.intp]
 MOST_COLUMNS = 500  # of the rows by which orders are rated; more, or a kernel, are reduced to so many coordinates
 
 
-class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
+class OrderGraphSearchCV(BestEstimator):
     """Choose the order graph of a `ConvexHullRanker` by cross-validation, or discover the order of the classes.
 
     With ``order`` given, the same order is stated in several ways: as a chain, with edges that skip a class, as a full
@@ -115,6 +116,7 @@ class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
     ('ash', 'elm', 'oak')
     """
 
+    _base = ConvexHullRanker
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "order": "no_validation",  # type: ignore[dict-item]
@@ -180,10 +182,6 @@ class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.best_estimator_ = clone(inner).set_params(**self.best_params_, classes=None).fit(X, y, **given)
         return self
 
-    @property
-    def _inner(self) -> Any:
-        return ConvexHullRanker() if self.estimator is None else self.estimator
-
     def _compare(self, X: Any, y: Any, values: NDArray[Any], weights: Floats, folds: list[tuple[Rows, Rows]]) -> None:
         """Rate every way to state the given order by the estimator itself."""
         labels = encode_labels(y, values, self._inner.classes) if self.order in ("chain", "full") else None
@@ -246,36 +244,11 @@ class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
         if self.undecided_:
             _warn_undecided(self.undecided_, nothing=not decided)
 
-    def score_samples(self, X: Any) -> Floats:
-        """Place every row of X on the score line of the best estimator; higher means ranked higher.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.score_samples(X)
-
-    def predict(self, X: Any) -> Floats:
-        """Scores of the rows of X, the same as ``score_samples``."""
-        return self.score_samples(X)
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Pair accuracy over the order that was chosen."""
         check_is_fitted(self)
         return self.best_estimator_.score(X, y, sample_weight=sample_weight)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._inner)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.target_tags.required = True
-        return tags
 
 
 def _table(names: list[str], params: list[dict[str, Any]], scores: Floats) -> dict[str, Any]:
