@@ -250,7 +250,6 @@ class OrderGraphSearchCV(BestEstimator):
         return self.best_estimator_.score(X, y, sample_weight=sample_weight)
 
 
-
 def _table(names: list[str], params: list[dict[str, Any]], scores: Floats) -> dict[str, Any]:
     """The candidates under the names of GridSearchCV's ``cv_results_``."""
     known = scores[:, np.isfinite(scores).all(axis=0)]  # folds without two rows to compare have no score
