@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
-from hullrank.models._constraints import CLASS_CONSTRAINTS, CLASS_WEIGHT, PRICE, HardMargin
+from hullrank.models._constraints import CLASS_CONSTRAINTS, PRICE, HardMargin
 from hullrank.models._cuts import cheapest_cuts, metric_costs, weights_by_level
 from hullrank.models._price import SlackPriceMixin
 from hullrank.models.base import RankerMixin
@@ -143,7 +143,6 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, GroupedIntervalEstimator):
     """
 
     _discrete: ClassVar[bool] = False
-    _scaled_price: ClassVar[dict[str, float]] = {"squared_hinge": 1.0, "hinge": 3.0, "logistic": 10.0}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "order": "no_validation",  # type: ignore[dict-item]
         "C": [*PRICE, HardMargin()],
@@ -151,8 +150,6 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, GroupedIntervalEstimator):
         "intervals": [StrOptions({"proper", "free"})],
         "slack": [StrOptions({"sample", "edge"})],
         "penalty": [StrOptions({"l2", "l1"})],
-        "class_weight": CLASS_WEIGHT,
-        "warm_start": ["boolean"],
         "norm": [StrOptions({"rkhs", "coefficient"})],
         **CLASS_CONSTRAINTS,
     }
