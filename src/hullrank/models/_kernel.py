@@ -46,15 +46,11 @@ class KernelMixin:
 
     @property
     def _has_kernel(self) -> bool:
-        return bool(self.kernel != "linear" or self.approximation is not None or self._coefficient_norm)
+        return bool(self.kernel != "linear" or self.approximation is not None or self.norm == "coefficient")
 
     @property
     def _reads_pieces(self) -> bool:
         return hasattr(self, "coef_") or self.kernel != "precomputed"
-
-    @property
-    def _coefficient_norm(self) -> bool:
-        return self.norm == "coefficient"
 
     def _signs(self, d: int) -> Signs | None:
         """The signs that ``monotonic_cst`` asks of the weights of d features; None if it asks for none."""
@@ -67,9 +63,6 @@ class KernelMixin:
             )
         return Signs(np.array(signs, dtype=np.float64)) if signs else None
 
-    def _check_gram(self, X: Any) -> Any:
-        return check_gram(X, X.shape[0]) if self.kernel == "precomputed" else X
-
     def _take(self, X: Any, kept: NDArray[np.intp]) -> Any:
         """The kept samples; of a precomputed kernel both rows and columns, of many linear ones a view."""
         if not self._has_kernel:
@@ -81,11 +74,11 @@ class KernelMixin:
     def _check_features(self, X: Any, reset: bool) -> Any:
         """Checked rows; those of a linear score, and many in float32 for a kernel, stay where they are in memory."""
         of_products = isinstance(self.kernel, str) and self.kernel in _OF_PRODUCTS and self.gamma != "ard"
-        copied = self._has_kernel and (not of_products or self._coefficient_norm)
+        copied = self._has_kernel and (not of_products or self.norm == "coefficient")
         X = check_rows(self, X, reset=reset, sparse=self.kernel != "precomputed", copied=copied)
         if self._has_kernel and not sp.issparse(X) and not (isinstance(X, RowView) and X.size > LARGE):
             X = np.ascontiguousarray(X)
-        return self._check_gram(X)
+        return check_gram(X, X.shape[0]) if self.kernel == "precomputed" else X
 
     def _space(
         self, X: Any, weights: Floats, rows: NDArray[np.integer] | None = None, ranks: Ranks | None = None
@@ -96,17 +89,17 @@ class KernelMixin:
         """
         if not self._has_kernel:
             return None
-        rank = basis_size(self.approximation)
-        if self._coefficient_norm and rank is not None:
+        rank, coefficient_norm = basis_size(self.approximation), self.norm == "coefficient"
+        if coefficient_norm and rank is not None:
             raise HullrankError("norm='coefficient' needs the whole kernel matrix; use approximation=None")
+        columns: Floats | None = None
         if self.kernel == "precomputed":
             gram = Gram(X, "precomputed")
         else:
             gamma = self.gamma_ if hasattr(self, "gamma_") else self._resolved_gamma(X, weights, ranks)
             one, columns = (1.0, gamma) if isinstance(gamma, np.ndarray) else (gamma, None)
             gram = Gram(scale_columns(X, columns), self.kernel, one, self.degree, self.coef0)
-            return KernelSpace(gram if rows is None else gram.take(rows), rank, self._coefficient_norm, columns)
-        return KernelSpace(gram if rows is None else gram.take(rows), rank, self._coefficient_norm)
+        return KernelSpace(gram if rows is None else gram.take(rows), rank, coefficient_norm, columns)
 
     def _resolved_gamma(self, X: Any, weights: Floats, ranks: Ranks | None) -> float | Floats:
         """The number behind gamma, or one for every column."""
