@@ -55,9 +55,6 @@ class DrivenMarginClassifier(MarginClassifier):
     ) -> IntervalProblem:
         return self._driven(self._unit(samples, grouped), samples, space)
 
-    def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
-        return self._problem_among(order, samples, space, None)
-
     def _unit(self, samples: Samples, grouped: GroupedClasses | None) -> IntervalProblem:
         return self._unit_problem([samples.n_classes] if grouped is None else grouped.sizes)
 
@@ -136,11 +133,6 @@ def _predict_median(cuts: Floats, score: float, weights: Floats) -> None:
 def is_workable(low: float, high: float) -> bool:
     """Whether there is room between the ends of a range, beyond the digits of a linear program."""
     return low < high * (1 - 1e-6)
-
-
-def where(space: KernelSpace | None) -> str:
-    """In which functions, if these are restricted."""
-    return f", where {space.span}" if space is not None and space.is_approximate else ""
 
 
 def row_weight(unit: IntervalProblem, samples: Samples) -> float:

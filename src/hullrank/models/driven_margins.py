@@ -10,8 +10,8 @@ from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.exceptions import InfeasibleParameterError
 from hullrank.models._constraints import CLASS_CONSTRAINTS, positive
-from hullrank.models._driven import FRACTION, Direction, DrivenMarginClassifier, is_workable, row_weight, where
-from hullrank.models.intervals import has_collapsed, warn_collapsed
+from hullrank.models._driven import FRACTION, Direction, DrivenMarginClassifier, is_workable, row_weight
+from hullrank.models.intervals import has_collapsed, warn_collapsed, where
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.grouped_classes import side_by_side

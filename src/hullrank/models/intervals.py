@@ -77,16 +77,13 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     def _state_blocks(self, blocks: BlockRows, found: FirstPass, room: int, discrete: bool) -> BlockStatement:
         """The problem over blocks of which ``room`` rows may be held, after the first pass."""
         X, values, weights = found.sample
-        order = self.order_ if hasattr(self, "order_") else self.order
-        labels, graph = _place_labels(found.as_target(values), values, self.classes, order)
-        if len(labels.classes) < 2:
-            raise LabelError(_one_class(labels))
+        labels, graph = self._placed_labels(found.as_target(values), values)
         items = labels.classes.tolist()
         totals = np.array([found.weights[label] for label in items])
         factors = self._class_weights(labels, totals)
         square = found.spread**2 if found.mean is not None and np.ptp(factors) == 0 else None
         samples = Samples(X, labels.codes, weights * factors[labels.codes], len(items), square)
-        problem = self._problem(graph, samples, None)
+        problem = self._problem_among(graph, samples, None, None)
         if problem.charge is Charge.HARD:
             raise HullrankError("C=inf asks for a hard margin, which needs all rows in memory; use a finite C")
         codes = {label: code for code, label in enumerate(items)}
@@ -134,8 +131,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         -------
         point : Point
         """
-        if not hasattr(self, "intervals_"):
-            check_is_fitted(self, "intervals_")
+        check_is_fitted(self, "intervals_")
         return Point(self._stored_coef(statement), self._stored_thresholds(statement))
 
     def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
@@ -175,15 +171,22 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         kept = np.flatnonzero(weights)
         if len(kept) < len(weights):
             X, values, weights = self._take(X, kept), values[kept], weights[kept]
-        order = self.order_ if hasattr(self, "order_") else self.order
-        labels, graph = _place_labels(y, values, self.classes, order)
-        if len(labels.classes) < 2:
-            raise LabelError(_one_class(labels))
+        labels, graph = self._placed_labels(y, values)
         if self.class_weight is not None:
             totals = np.bincount(labels.codes, weights).astype(np.float64, copy=False)
             weights = weights * self._class_weights(labels, totals)[labels.codes]
             check_weight_sizes(weights, "sample_weight times class_weight", kept)
         return labels, graph, Samples(X, labels.codes, weights, len(labels.classes)), kept
+
+    def _placed_labels(self, y: Any, values: NDArray[Any]) -> tuple[Labels, OrderGraph]:
+        """Codes in topological order of the graph, that of the fitted model if it is fitted; two classes or more."""
+        labels, graph = _place_labels(y, values, self.classes, getattr(self, "order_", self.order))
+        if len(labels.classes) < 2:
+            raise LabelError(
+                f"y has only one class, {labels.classes.tolist()[0]!r}, among the samples of positive weight; "
+                "ranking needs two"
+            )
+        return labels, graph
 
     def _class_weights(self, labels: Labels, totals: Floats) -> Floats:
         """The factor of every class, from the weight of its samples."""
@@ -254,12 +257,6 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         return start if shape == _shape(statement) else None
 
 
-def _one_class(labels: Labels) -> str:
-    return (
-        f"y has only one class, {labels.classes.tolist()[0]!r}, among the samples of positive weight; ranking needs two"
-    )
-
-
 def _shape(statement: IntervalStatement) -> tuple[Any, ...]:
     """What two problems must have in common for the solution of one to start the other."""
     problem, samples = statement.problem, statement.samples
@@ -324,8 +321,6 @@ def warn_collapsed(cure: str) -> None:
 def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     """The two samples along an edge that overlap most in the best soft direction, by their numbers in X."""
     scores = statement.scores(solution.point)
-    space = statement.space
-    span = f", where {space.span}," if space is not None and space.is_approximate else ""
     order, samples, rows = statement.order, statement.samples, statement.positions
     members = np.split(samples.rows, samples.starts[1:-1])
     top = np.array([each[np.argmax(scores[each])] for each in members])
@@ -335,18 +330,24 @@ def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     lo, hi = below[worst], above[worst]
     name = order.labels if statement.grouped is None else [order.labels[c] for c in statement.grouped.cls]
     return (
-        f"C=inf asks for a hard margin, but the data cannot be separated{span}: for instance row {rows[top[lo]]} "
+        f"C=inf asks for a hard margin, but the data cannot be separated{where(statement.space)}: for instance row {rows[top[lo]]} "
         f"(class {name[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {name[hi]!r}) "
         "together with all others; use a finite C"
     )
 
 
+def where(space: KernelSpace | None) -> str:
+    """In which functions, if these are restricted."""
+    return f", where {space.span}" if space is not None and space.is_approximate else ""
+
+
 def _cell_edges(statement: IntervalStatement) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Edges (below, above) between the classes, or between the cells of every group."""
-    edges, grouped = statement.order.closure().codes, statement.grouped
+    grouped = statement.grouped
     if grouped is None:
         below, above = statement.order.reduction().codes.T
         return below, above
+    edges = statement.order.closure().codes
     number = {(g, c): b for b, (g, c) in enumerate(zip(grouped.group.tolist(), grouped.cls.tolist(), strict=True))}
     pairs = [(number.get((g, lo)), number.get((g, hi))) for g in range(grouped.n_groups) for lo, hi in edges.tolist()]
     below, above = np.array([pair for pair in pairs if None not in pair], dtype=np.int64).T
