@@ -9,7 +9,7 @@ from hullrank._pipelines import unwrap
 from hullrank._sklearn import HasMethods, StrOptions
 from hullrank.models._cross_scores import cross_validated_scores
 from hullrank.models._cumulative_logistic import class_probabilities, fit_cumulative_logistic, log_class_probabilities
-from hullrank.models._decisions import check_decision, decide
+from hullrank.models._cuts import check_costs
 from hullrank.models._wrapped import WrappingClassifier
 from hullrank.models.base import fitting
 
@@ -107,7 +107,8 @@ class OrdinalCalibrator(WrappingClassifier):
         self.estimator_, self.classes_ = found.estimator, found.classes
         self.slope_, self.cuts_ = fit_cumulative_logistic(found.scores, found.codes, found.weights)
         self.score_mean_, self.score_scale_ = found.mean, found.scale
-        check_decision(self.decision, self.classes_)
+        if not isinstance(self.decision, str):
+            check_costs(self.decision, len(self.classes_))
         self._store_features()
         return self
 
@@ -159,3 +160,12 @@ class OrdinalCalibrator(WrappingClassifier):
         from hullrank.plots.svg import score_line_svg
 
         return super()._html_repr() + (score_line_svg(unwrap(self).model) if hasattr(self, "estimator_") else "")
+
+
+def decide(probabilities: Floats, decision: Any) -> NDArray[np.intp]:
+    """The place of a class for every row: by ``decision`` "mode", "median", or a matrix of costs."""
+    if isinstance(decision, str):
+        if decision == "mode":
+            return probabilities.argmax(axis=1)
+        return (np.cumsum(probabilities, axis=1)[:, :-1] < 0.5).sum(axis=1)
+    return (probabilities @ check_costs(decision, probabilities.shape[1])).argmin(axis=1)
