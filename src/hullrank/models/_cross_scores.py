@@ -66,8 +66,8 @@ def cross_validated_scores(estimator: Any, X: Any, y: Any, sample_weight: Any, c
     tested = np.zeros(len(weights), dtype=bool)
     for train, test in _splits(cv, X, codes, used, labels.classes):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ScaleWarning)  # the fit on all rows has said it
+            # The fit on all rows has already warned of scales.
+            with warnings.catch_warnings(action="ignore", category=ScaleWarning):
                 model = _fit_part(estimator, X, y, given, train)
         except KeyboardInterrupt as stop:
             raise FoldsStopped(fitted) from stop

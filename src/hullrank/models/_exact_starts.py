@@ -49,16 +49,14 @@ def _regression(rows: Rows) -> Floats:
     from sklearn.linear_model import LogisticRegression, Ridge  # long to load, and only used by a search
 
     model = LogisticRegression() if rows.codes.max() <= 1 else Ridge()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return np.asarray(model.fit(rows.X, rows.codes, sample_weight=rows.weights).coef_).ravel()
 
 
 def _svm(rows: Rows) -> Floats:
     if rows.X.size * rows.X.shape[1] > _SVM_WORK:
         return np.zeros(rows.X.shape[1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model = SwappedPairsRanker(C=100.0).fit(rows.X, rows.codes, sample_weight=rows.weights, qid=rows.query)
     if model.certificate_.status is Status.INTERRUPTED:
         raise KeyboardInterrupt

@@ -97,8 +97,7 @@ def _refit(model: Any, X: Any, y: Any, given: dict[str, Any]) -> Any | None:
     ):
         present = set(np.asarray(y).tolist())
         copy.set_params(classes=[label for label in classes.tolist() if label in present])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             return copy.fit(X, y, **given)
         except HullrankError:

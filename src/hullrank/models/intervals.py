@@ -330,8 +330,8 @@ def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     lo, hi = below[worst], above[worst]
     name = order.labels if statement.grouped is None else [order.labels[c] for c in statement.grouped.cls]
     return (
-        f"C=inf asks for a hard margin, but the data cannot be separated{where(statement.space)}: for instance row {rows[top[lo]]} "
-        f"(class {name[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {name[hi]!r}) "
+        f"C=inf asks for a hard margin, but the data cannot be separated{where(statement.space)}: for instance row "
+        f"{rows[top[lo]]} (class {name[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {name[hi]!r}) "
         "together with all others; use a finite C"
     )
 
