@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -193,13 +194,10 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self, X: Floats, labels: Labels, prices: Floats
     ) -> tuple[Floats, NDArray[np.intp], dict[str, NDArray[Any]]]:
         """Every sample once for every threshold: its features, those that are free in columns of the threshold."""
-        m, n, free = len(X), len(labels.classes) - 1, len(self.features_)
-        expanded = np.zeros((n * m, X.shape[1] + n * free))
-        expanded[:, : X.shape[1]] = np.tile(X, (n, 1))
-        for j in range(n):
-            columns = X.shape[1] + j * free
-            expanded[j * m : (j + 1) * m, columns : columns + free] = X[:, self.features_]
-        threshold = np.repeat(np.arange(n), m)
+        n = len(labels.classes) - 1
+        free = [X[:, self.features_]] * n
+        expanded = np.hstack([np.tile(X, (n, 1)), block_diag(*free)])
+        threshold = np.repeat(np.arange(n), len(X))
         above = (np.tile(labels.codes, n) > threshold).astype(np.intp)
         return expanded, above, {"groups": threshold, "sample_weight": np.tile(prices, n)}
 
