@@ -61,7 +61,7 @@ def discover(
         for start in _starts(solves):
             _climb(solves, start)
     best, *others = solves.best(CANDIDATES)
-    orders = [best, *(_towards(order, best) for order in others)]
+    orders = [best, *(towards(order, best) for order in others)]
     rates = np.array([*(solves.rate(order) for order in orders), 0.5])
     effects = np.array([_effects(solves, order, n_rows) for order in orders])
     effects = np.vstack([effects, np.zeros_like(effects[:1])])  # the last candidate is that there is no order
@@ -135,7 +135,7 @@ def _resample(
     return won / n_resamples, float(np.quantile(np.concatenate(largest), confidence))
 
 
-def _towards(order: Order, best: Order) -> Order:
+def towards(order: Order, best: Order) -> Order:
     """The order, read in the direction that is closer to the best one."""
     n = len(best)
     return order if np.count_nonzero(_is_below(order) & _is_below(best)) * 4 >= n * (n - 1) else order[::-1]
@@ -144,5 +144,4 @@ def _towards(order: Order, best: Order) -> Order:
 def _is_below(order: Order) -> Booleans:
     """(K, K): which class lies below which."""
     place = np.argsort(order)
-    below: Booleans = place[:, None] < place
-    return below
+    return np.less.outer(place, place)

@@ -145,8 +145,7 @@ class _Solved:
         """(m, K): x'A^-1 m_c for the given rows."""
         values = np.maximum(self.values, 0.0)
         unit = float(values.mean()) or 1.0
-        images: Floats = ((X - self.centre) @ self.vectors / (values + ridge * unit)) @ self.means.T
-        return images
+        return ((X - self.centre) @ self.vectors / (values + ridge * unit)) @ self.means.T
 
 
 def areas(scores: Floats, codes: Ints, weights: Floats, n_classes: int) -> Areas:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hullrank._sklearn import Interval
 from hullrank.data import check_rows, check_target, check_weights, distinct_labels, encode_labels
 from hullrank.exceptions import HullrankError, LabelError, UndecidedOrderWarning
-from hullrank.model_selection._order_discovery import Discovery, discover
+from hullrank.model_selection._order_discovery import Discovery, discover, towards
 from hullrank.model_selection._order_variants import rate_variants, simplest, variants
 from hullrank.model_selection._scoring import deal
 from hullrank.model_selection._search import BestEstimator
@@ -221,9 +221,8 @@ class OrderGraphSearchCV(BestEstimator):
         return factor_kernel(Gram(X, "linear") if space is None else space.gram, MOST_COLUMNS).L
 
     def _store(self, found: Discovery, solves: SharedSolves, labels: NDArray[Any]) -> None:
-        best = list(found.orders[0])
-        direction = 1 if np.count_nonzero(np.triu(np.less.outer(best, best))) * 4 >= len(best) * (len(best) - 1) else -1
-        best = best[::direction]
+        best = list(towards(found.orders[0], tuple(range(len(labels)))))
+        direction = 1 if best[0] == found.orders[0][0] else -1
         graphs = [OrderGraph.chain(labels[list(order)[::direction]].tolist()) for order in found.orders]
         scores = np.array([solves.by_fold(order) for order in found.orders])
         names = [" < ".join(map(quoted, graph.labels)) for graph in graphs]

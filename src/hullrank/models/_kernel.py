@@ -158,8 +158,7 @@ class KernelMixin:
 
     def _scores(self, X: Any) -> Floats:
         if hasattr(self, "coef_"):
-            scores: Floats = super()._scores(X)  # type: ignore[misc]
-            return scores
+            return super()._scores(X)  # type: ignore[misc]
         coef = self.dual_coef_[0]
         if self._held is not None and self._held[0] is X:
             every = np.zeros(self._held[1].shape[1])

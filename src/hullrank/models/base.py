@@ -182,8 +182,7 @@ class ScoreLineEstimator(BaseEstimator):
     @cache
     def _get_param_names(cls) -> list[str]:
         """The names of the parameters, read from the signature once: every fit asks for them."""
-        names: list[str] = super()._get_param_names()
-        return names
+        return super()._get_param_names()
 
     def _get_params_html(self, *args: Any, **options: Any) -> Any:
         """What scikit-learn's diagrams show of a step: its parameters and, once fitted, the score line.

@@ -123,8 +123,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
         if grouped is None:
             return self.thresholds_
         inner = grouped.is_followed
-        cuts: Floats = self.group_thresholds_[grouped.group[inner], grouped.cls[inner]]
-        return cuts
+        return self.group_thresholds_[grouped.group[inner], grouped.cls[inner]]
 
     def _predict_by_group(self, X: Any, groups: Any) -> NDArray[Any]:
         """The class between whose thresholds, those of its own group, every row lies; unseen groups have the mean."""
@@ -152,8 +151,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
         codes, labels = check_groups(groups, len(groups))
         place = {label: k for k, label in enumerate(self.groups_.tolist())}
         numbers = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)[codes]
-        cuts: Floats = np.vstack([self.group_thresholds_, self.thresholds_])[numbers]
-        return cuts
+        return np.vstack([self.group_thresholds_, self.thresholds_])[numbers]
 
 
 def check_groups(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
