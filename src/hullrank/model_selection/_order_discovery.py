@@ -135,10 +135,10 @@ def _resample(
     return won / n_resamples, float(np.quantile(np.concatenate(largest), confidence))
 
 
-def towards(order: Order, best: Order) -> Order:
-    """The order, read in the direction that is closer to the best one."""
-    n = len(best)
-    return order if np.count_nonzero(_is_below(order) & _is_below(best)) * 4 >= n * (n - 1) else order[::-1]
+def towards(order: Order, other: Order) -> Order:
+    """The order, read in the direction that is closer to another one."""
+    n = len(order)
+    return order if np.count_nonzero(_is_below(order) & _is_below(other)) * 4 >= n * (n - 1) else order[::-1]
 
 
 def _is_below(order: Order) -> Booleans:
