@@ -39,7 +39,7 @@ def bootstrap(
     """
     rng = np.random.default_rng(seed)
     values, qid = np.asarray(y), fit_params.get("qid")
-    others = {name: value for name, value in fit_params.items() if name != "qid" and value is not None}
+    others = {name: value for name, value in fit_params.items() if name != "qid"}
     groups = _groups(model, values, num_samples(X))
     found: list[tuple[Any, Any]] = []
     for k in range(n_resamples):

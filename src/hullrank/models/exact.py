@@ -237,13 +237,10 @@ class ExactRanker(PairChargeRanker):
         statement = checker._statement_of(*checker._check(X, y, sample_weight, qid))
         rank_program(statement, self.epsilon).program.write(path)
 
-    def _rule(self, d: int) -> WeightRule:
-        """The weights that the parameters allow."""
-        signs = signs_of_features(self.monotonic_cst, d, getattr(self, "feature_names_in_", None))
-        return WeightRule(signs, self.max_weight if self.weights == "integer" else None, self.max_features)
-
     def _statement_of(self, X: Floats, codes: Indices, weights: Floats, query: Indices) -> Statement:
-        statistic, rule = RankStatistic.of(self.statistic), self._rule(X.shape[1])
+        statistic = RankStatistic.of(self.statistic)
+        signs = signs_of_features(self.monotonic_cst, X.shape[1], getattr(self, "feature_names_in_", None))
+        rule = WeightRule(signs, self.max_weight if self.weights == "integer" else None, self.max_features)
         if statistic.is_auc:
             return state_pairs(X, codes, weights, query, rule)
         if codes.max() > 1:

@@ -156,7 +156,10 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         self._store(statement, solution)
         self._store_label_rule(statement, solution)
         self._grade(statement, solution, began)
-        return solution.point if solution.start is None else solution.start
+        end = solution.point if solution.start is None else solution.start
+        if self.warm_start:
+            self._warm = _shape(statement), end
+        return end
 
     def _stored_thresholds(self, statement: IntervalStatement) -> Floats:
         raise NotImplementedError
@@ -223,8 +226,6 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         if statement.order.is_total and statement.grouped is None:
             self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2
         self.n_iter_ = solution.iterations
-        if self.warm_start:
-            self._warm = _shape(statement), solution.start if solution.start is not None else solution.point
 
     def _store_label_rule(self, statement: IntervalStatement, solution: Solution) -> None:
         """What predicting labels needs beside the intervals, of estimators that have a rule of their own."""

@@ -92,17 +92,15 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
 
         With a kernel that is nothing: from the solution for another C the search takes longer than from zero.
         """
-        solution = self._solve(statement, start)
+        solution = solve(statement, Options(self.tol, self.max_iter, self.verbose), start)
         self._store(statement, solution)
         self._grade(statement, solution, began)
         if statement.space is not None:
             return None
+        end = solution.point if solution.start is None else solution.start
         if self.warm_start:
-            self._warm = solution.point if solution.start is None else solution.start
-        return solution.point if solution.start is None else solution.start
-
-    def _solve(self, statement: PairStatement, start: Point | None = None) -> Solution:
-        return solve(statement, Options(self.tol, self.max_iter, self.verbose), start)
+            self._warm = end
+        return end
 
     def _store(self, statement: PairStatement, solution: Solution) -> None:
         """The fitted attributes but the certificate."""
@@ -127,9 +125,9 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         For the same price they may be the solution already, from which a step would only lead away.
         """
         start: Any = getattr(self, "_warm", None) if self.warm_start and statement.space is None else None
-        if getattr(start, "C", None) == statement.C:
-            start = replace(start, curvature=None)
-        return start if start is not None and len(start.coef) == statement.X.shape[1] else None
+        if start is None or len(start.coef) != statement.X.shape[1]:
+            return None
+        return replace(start, curvature=None) if getattr(start, "C", None) == statement.C else start
 
     def _warn_if_weak(self, statement: PairStatement) -> None:
         """Say so where C is too small to rank: w = 0 is as good, or every pair lies inside the margin."""
