@@ -236,14 +236,6 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
             values[rows] = kernel_matrix(X[rows], self.support_vectors_, **self._state.kernel) @ self.dual_coef_
         return values
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "thresholds_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
-
 
 def _codes(values: NDArray[Any], classes: NDArray[Any]) -> Ints:
     """Place of every label in ``classes``; a batch need not hold them all."""

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from hullrank.data import RowView, Samples, check_rows, distinct_rows, rows_of
 from hullrank.exceptions import HullrankError
@@ -16,6 +17,7 @@ from hullrank.problem.kernels import resolve_gamma
 from hullrank.problem.lengths import column_gammas, scale_columns
 from hullrank.problem.rows import linear_scores
 from hullrank.problem.signs import Signs
+from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
 Ranks = tuple[NDArray[Any], NDArray[np.integer] | None]  # targets, and queries or None
@@ -121,6 +123,25 @@ class KernelMixin:
         if self.kernel != "precomputed":
             columns = statement.space.column_gamma
             self.gamma_ = statement.space.gram.gamma if columns is None else columns
+
+    def candidate(self, statement: Any) -> Point:
+        """The fitted attributes as a point of the stated problem.
+
+        Parameters
+        ----------
+        statement : Statement
+            What ``state`` returned for the training data.
+
+        Returns
+        -------
+        point : Point
+        """
+        check_is_fitted(self, "n_iter_")
+        return Point(self._stored_coef(statement), self._stored_thresholds(statement))
+
+    def _stored_thresholds(self, statement: Any) -> Floats:
+        """The thresholds of the stated problem, of which problems over pairs have none."""
+        return np.empty(0)
 
     def _stored_coef(self, statement: Any) -> Floats:
         """The weights, or the kernel coefficient of every sample of the statement."""

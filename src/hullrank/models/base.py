@@ -197,8 +197,8 @@ class ScoreLineEstimator(BaseEstimator):
         return shown
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Weights are enough: points on a path of C have no certificate."""
-        return hasattr(self, "certificate_") or hasattr(self, "coef_") or hasattr(self, "support_")
+        """Weights, or iterations of a fit, are enough: points on a path of C have no certificate."""
+        return hasattr(self, "coef_") or hasattr(self, "n_iter_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -298,3 +298,8 @@ class OrdinalClassifierMixin(ClassifierMixin):
             return scores - self.thresholds_[0]
         grade = np.arange(len(self.classes_))
         return scores[:, None] * grade - np.concatenate([[0.0], np.cumsum(self.thresholds_)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags

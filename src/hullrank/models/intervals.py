@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
 
 from hullrank.data import Labels, Samples, check_weight_sizes, distinct_labels, encode_labels
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
@@ -27,7 +26,7 @@ from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.near_rows import rows_repeat
-from hullrank.problem.statement import Point, Solution, certificate
+from hullrank.problem.statement import Solution, certificate
 from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
 
@@ -118,21 +117,6 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         if space is not None and problem.l1:
             raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")
         return IntervalStatement(problem, samples, positions, labels.classes, order, space, signs, grouped)
-
-    def candidate(self, statement: IntervalStatement) -> Point:
-        """The fitted attributes as a point of the stated problem.
-
-        Parameters
-        ----------
-        statement : IntervalStatement
-            What ``state`` returned for the training data.
-
-        Returns
-        -------
-        point : Point
-        """
-        check_is_fitted(self, "intervals_")
-        return Point(self._stored_coef(statement), self._stored_thresholds(statement))
 
     def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
         raise NotImplementedError

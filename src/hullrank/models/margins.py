@@ -58,11 +58,6 @@ class MarginClassifier(OrdinalClassifierMixin, GroupedIntervalEstimator):
 
         return float(accuracy_score(y, self.predict(X, groups=groups), sample_weight=sample_weight))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
-
 
 class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
     """Ordinal classifier with ordered thresholds b_j and a fixed margin around each.

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import StrOptions
 from hullrank.data import check_queries, check_target, encode_labels
@@ -44,21 +43,6 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         **SIGN_CONSTRAINTS,
         **SOLVER_CONSTRAINTS,
     }
-
-    def candidate(self, statement: PairStatement) -> Point:
-        """The fitted attributes as a point of the stated problem.
-
-        Parameters
-        ----------
-        statement : PairStatement
-            What ``state`` returned for the training data.
-
-        Returns
-        -------
-        point : Point
-        """
-        check_is_fitted(self, "n_iter_")
-        return Point(self._stored_coef(statement))
 
     def _check(self, X: Any, y: Any, qid: Any, *, alone: bool = False) -> tuple[Any, Ints, Ints]:
         """Rows, targets as codes (all 0 where rows stand ``alone``, without any), query codes."""
