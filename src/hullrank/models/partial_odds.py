@@ -120,7 +120,10 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         expanded, above, given = self._questions(rows, labels, prices)
         self.estimator_ = hand_over_start(self, model).fit(expanded, above, **given)
         keep_start(self, self.estimator_)
-        self._store(labels.classes, rows.shape[1])
+        self.classes_, self.certificate_ = labels.classes, self.estimator_.certificate_
+        self.thresholds_ = self.estimator_.group_thresholds_[:, 0]
+        self.coef_, departures = np.split(self.estimator_.coef_, [rows.shape[1]])
+        self.departures_ = departures.reshape(len(self.thresholds_), len(self.features_))
         return self
 
     def state(self, X: Any, y: Any, *, sample_weight: Any = None) -> IntervalStatement:
@@ -200,14 +203,6 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         threshold = np.repeat(np.arange(n), len(X))
         above = (np.tile(labels.codes, n) > threshold).astype(np.intp)
         return expanded, above, {"groups": threshold, "sample_weight": np.tile(prices, n)}
-
-    def _store(self, classes: NDArray[Any], n: int) -> None:
-        self.classes_ = classes
-        coef = self.estimator_.coef_
-        self.coef_ = coef[:n]
-        self.departures_ = coef[n:].reshape(len(classes) - 1, len(self.features_))
-        self.thresholds_ = self.estimator_.group_thresholds_[:, 0]
-        self.certificate_ = self.estimator_.certificate_
 
     def threshold_scores(self, X: Any) -> Floats:
         """The score of every question "above class j?"; positive says yes.
