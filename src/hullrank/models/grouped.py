@@ -106,9 +106,8 @@ class GroupedIntervalEstimator(IntervalEstimator):
         self.groups_ = grouped.labels
         self.group_intervals_ = grouped.per_group(ends, n_classes)
         shares = np.nan_to_num(grouped.per_group(weights, n_classes))
-        self.intervals_ = np.stack([_pooled(side, shares, fill) for side, fill in zip(
-            np.moveaxis(self.group_intervals_, 2, 0), (-np.inf, np.inf), strict=True
-        )], axis=1)  # fmt: skip
+        lower, upper = np.moveaxis(self.group_intervals_, 2, 0)
+        self.intervals_ = np.stack([_pooled(lower, shares, -np.inf), _pooled(upper, shares, np.inf)], axis=1)
         if statement.order.is_total:
             self.group_thresholds_ = np.array([_cuts(each) for each in self.group_intervals_])
             pooled = _pooled(self.group_thresholds_, shares[:, :-1] + shares[:, 1:], np.nan)
