@@ -112,8 +112,8 @@ class OrdinalPredictionSets(WrappingClassifier):
         self.classes_ = self.estimator_.classes_
         needed = growth(self.estimator_.predict_proba(safe_indexing(X, kept)))
         place = {label: k for k, label in enumerate(self.classes_.tolist())}
-        codes = [place.get(label, -1) for label in values[kept].tolist()]
-        reached = [row[k] if k >= 0 else np.inf for row, k in zip(needed, codes, strict=True)]
+        true = zip(needed, values[kept].tolist(), strict=True)
+        reached = [row[place[label]] if label in place else np.inf for row, label in true]
         self.growth_, self.n_calibration_ = _upper_quantile(reached, self.coverage), len(kept)
         self._store_features()
         return self

@@ -73,7 +73,7 @@ def _all_or_nothing(fit: Fit, *, afresh: bool) -> Fit:
 
 
 def _forget(estimator: Any) -> None:
-    """Drop the fitted attributes, whose names end with an underscore, and the start of a warm start not asked for.
+    """Drop the fitted attributes, whose names end with an underscore, and ``_warm`` where no warm start is asked for.
 
     Other private names stay: every fit writes its own anew, and scikit-learn keeps routing and callbacks under some.
     """

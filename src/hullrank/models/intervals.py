@@ -235,10 +235,8 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         raise NotImplementedError
 
     def _warm_start_for(self, statement: IntervalStatement) -> Any:
-        """Where the last fit ended, if ``warm_start`` asks for it and rows and classes are as many as then."""
-        if not self.warm_start or not hasattr(self, "_warm"):
-            return None
-        shape, start = self._warm
+        """Where the last fit ended, if it was kept and rows and classes are as many as then."""
+        shape, start = getattr(self, "_warm", (None, None))
         return start if shape == _shape(statement) else None
 
 

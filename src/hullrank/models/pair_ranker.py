@@ -104,12 +104,12 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         statement.pairs.forget()
 
     def _warm_start_for(self, statement: PairStatement) -> Point | None:
-        """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then.
+        """The weights of the last fit, if they were kept and there are as many columns as then.
 
         For the same price they may be the solution already, from which a step would only lead away.
         """
-        start: Any = getattr(self, "_warm", None) if self.warm_start and statement.space is None else None
-        if start is None or len(start.coef) != statement.X.shape[1]:
+        start: Any = getattr(self, "_warm", None)
+        if start is None or statement.space is not None or len(start.coef) != statement.X.shape[1]:
             return None
         return replace(start, curvature=None) if getattr(start, "C", None) == statement.C else start
 
