@@ -116,7 +116,7 @@ class OnDask(BaseEstimator):
         if not isinstance(client, Client):
             raise HullrankError(f"client is a dask.distributed.Client, and was {client!r}; None is the current one")
         blocks, source = blocks_of(client, X, y, sample_weight, qid)
-        return self._fit_blocks(blocks, source, began)  # type: ignore[attr-defined]
+        return self._fit_blocks(blocks, source, began)
 
     def to_local(self) -> Any:
         """The same model without Dask: an estimator with the same parameters and, once fitted, the same attributes."""
