@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -121,7 +121,7 @@ def warn_unless_converged(certificate: Certificate, tol: float, cure: str = _CUR
 
 @lru_cache(maxsize=200, typed=True)
 def _validate_plain(kind: Any, *values: Any) -> None:
-    """Check the values of an estimator's parameters, which takes as long as a tenth of a small fit."""
+    """Check the values of an estimator's parameters, which takes a seventh of a small fit."""
     names = kind._get_param_names()
     validate_parameter_constraints(kind._parameter_constraints, dict(zip(names, values, strict=True)), kind.__name__)
 
@@ -177,12 +177,6 @@ class ScoreLineEstimator(BaseEstimator):
             _validate_plain(kind, *values)
         else:
             super()._validate_params()
-
-    @classmethod
-    @cache
-    def _get_param_names(cls) -> list[str]:
-        """The names of the parameters, read from the signature once: every fit asks for them."""
-        return super()._get_param_names()
 
     def _get_params_html(self, *args: Any, **options: Any) -> Any:
         """What scikit-learn's diagrams show of a step: its parameters and, once fitted, the score line.

@@ -1,7 +1,7 @@
 """Convex-hull ranking (Fung, Rosales and Krishnapuram 2005) on any acyclic order between classes."""
 
 from itertools import pairwise
-from math import ceil, isfinite
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
@@ -337,20 +337,16 @@ def _anchors(intervals: NDArray[np.float64], samples: Samples, scores: NDArray[n
     Quantiles of large classes are those of every k-th sample.
     """
     anchors = np.empty((len(intervals), 3))
-    even, starts = samples.weights.min() == samples.weights.max(), samples.starts.tolist()
-    for c, (start, stop) in enumerate(pairwise(starts)):
+    for c, (start, stop) in enumerate(pairwise(samples.starts.tolist())):
         members = samples.rows[start : stop : 1 + (stop - start) // _MANY]
-        low, middle, high = _quantiles(scores[members], None if even else samples.weights[members])
+        low, middle, high = _quantiles(scores[members], samples.weights[members])
         lower, upper = intervals[c]
         anchors[c] = (lower if isfinite(lower) else low, upper if isfinite(upper) else high, middle)
     return anchors
 
 
-def _quantiles(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """The smallest values with at least 5, 50 and 95% of the weight at or below them; None for equal weights."""
-    if weights is None:
-        places = [ceil(share * len(values) * (1 - 1e-12)) - 1 for share in _SHARES]
-        return np.partition(values, places)[places]
+def _quantiles(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The smallest values with at least 5, 50 and 95% of the weight at or below them."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order])
     return values[order[np.searchsorted(reached, np.array(_SHARES) * reached[-1] * (1 - 1e-12))]]
