@@ -21,7 +21,8 @@ from hullrank.model_selection._search import BestEstimator
 from hullrank.model_selection._shared_solves import SharedSolves
 from hullrank.models.base import fitting
 from hullrank.models.hull import ConvexHullRanker
-from hullrank.order import OrderGraph, resolve_order
+from hullrank.models.intervals import place_labels
+from hullrank.order import OrderGraph
 from hullrank.order.builders import quoted
 from hullrank.problem.gram import Gram
 from hullrank.problem.kernel_factor import factor_kernel
@@ -184,12 +185,8 @@ class OrderGraphSearchCV(BestEstimator):
 
     def _compare(self, X: Any, y: Any, values: NDArray[Any], weights: Floats, folds: list[tuple[Rows, Rows]]) -> None:
         """Rate every way to state the given order by the estimator itself."""
-        labels = encode_labels(y, values, self._inner.classes) if self.order in ("chain", "full") else None
-        order = resolve_order(self.order, distinct_labels(values) if labels is None else labels.classes)
-        if order.n_edges == 0:
-            raise LabelError(
-                f"the order {order} has no edges, so that no class lies above another; declare at least one"
-            )
+        classes = self._inner.classes if self.order in ("chain", "full") else None
+        order = place_labels(y, values, classes, self.order)[1]
         tried = variants(order)
         scores = rate_variants(self._inner, tried, order, (X, values, weights), folds, self.verbose)
         params = [{"order": each.graph, "slack": each.slack} for each in tried]

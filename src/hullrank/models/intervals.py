@@ -167,7 +167,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     def _placed_labels(self, y: Any, values: NDArray[Any]) -> tuple[Labels, OrderGraph]:
         """Codes in topological order of the graph, that of the fitted model if it is fitted; two classes or more."""
-        labels, graph = _place_labels(y, values, self.classes, getattr(self, "order_", self.order))
+        labels, graph = place_labels(y, values, self.classes, getattr(self, "order_", self.order))
         if len(labels.classes) < 2:
             raise LabelError(
                 f"y has only one class, {labels.classes.tolist()[0]!r}, among the samples of positive weight; "
@@ -247,7 +247,7 @@ def _shape(statement: IntervalStatement) -> tuple[Any, ...]:
     return tuple(samples.starts.tolist()), width, problem.n_groups, len(problem.up), problem.charge.name
 
 
-def _place_labels(y: Any, values: NDArray[Any], classes: Any, order: Any) -> tuple[Labels, OrderGraph]:
+def place_labels(y: Any, values: NDArray[Any], classes: Any, order: Any) -> tuple[Labels, OrderGraph]:
     """Codes in topological order of the graph, which names the labels itself unless it is a chain or full."""
     if isinstance(order, str) and order in ("chain", "full"):
         labels = encode_labels(y, values, classes)
