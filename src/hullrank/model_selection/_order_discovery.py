@@ -9,7 +9,7 @@ Lunde and Nason (2011, The model confidence set), here with one simultaneous bou
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,7 @@ class Discovery:
         for order, plausible in zip(self.orders, self.plausible, strict=True):
             if plausible:
                 agreed &= _is_below(order)
-        best = self.orders[0]
-        return [(lo, hi) for k, lo in enumerate(best) for hi in best[k + 1 :] if agreed[lo, hi]]
+        return [pair for pair in combinations(self.orders[0], 2) if agreed[pair]]
 
 
 def discover(

@@ -1,6 +1,7 @@
 """The order graph chosen by cross-validation: how to state a known order, or which order the classes have."""
 
 import warnings
+from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -234,8 +235,7 @@ class OrderGraphSearchCV(BestEstimator):
         decided = [tuple(labels[list(pair[::direction])].tolist()) for pair in found.decided()]
         self.order_ = OrderGraph.from_edges(decided, labels=labels[best].tolist()).reduction()
         known = set(decided)
-        pairs = [(lo, hi) for k, lo in enumerate(labels[best]) for hi in labels[best][k + 1 :]]
-        self.undecided_ = [pair for pair in pairs if pair not in known]
+        self.undecided_ = [pair for pair in combinations(labels[best].tolist(), 2) if pair not in known]
         self.best_params_ = {"order": self.order_ if decided else graphs[0]}
         if self.undecided_:
             _warn_undecided(self.undecided_, nothing=not decided)
