@@ -96,7 +96,7 @@ class PairPotential:
         self._weights = weights[self._rows]
         self._starts = np.flatnonzero(np.diff(self._block[0], prepend=-1))
         self._sizes = np.diff(np.append(self._starts, len(self._rows)))
-        self.total = 1.0
+        self.total = 1.0  # as long as the loss at equal scores, by which others are divided, is not known
         self.total = self.at(np.zeros(len(grades)))[1]
 
     def at(self, scores: Floats) -> tuple[Floats, float]:

@@ -1,6 +1,5 @@
 """Class-based estimators that take groups of rows whose grades cannot be compared: one score, own thresholds."""
 
-from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Any, Self
@@ -8,19 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.data import Samples, check_queries, check_target, check_weights
+from hullrank.data import check_queries, check_target, check_weights
 from hullrank.data.checks import is_source
 from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import HullrankError
 from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting
 from hullrank.models.intervals import IntervalEstimator
-from hullrank.order import OrderGraph
 from hullrank.problem.block_rows import ReadBlocks, refuse_beside_blocks
-from hullrank.problem.grouped_classes import GroupedClasses, order_among, side_by_side
+from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.interval_statement import IntervalStatement
-from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.statement import Solution
 
 Floats = NDArray[np.float64]
@@ -80,19 +76,6 @@ class GroupedIntervalEstimator(IntervalEstimator):
         values = check_target(X, y, discrete=self._discrete and self.classes is None)
         found = None if groups is None else check_groups(groups, X.shape[0])
         return self._statement_of(X, y, values, check_weights(sample_weight, X), found)
-
-    def _problem_among(
-        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses | None
-    ) -> IntervalProblem:
-        """The problems of all groups side by side; a group without two comparable classes says nothing."""
-        if grouped is None:
-            return self._problem(order, samples, space)
-        problems: list[IntervalProblem | None] = []
-        for group in range(grouped.n_groups):
-            part = order_among(order, grouped.classes_of(group))
-            counted = replace(samples, n_classes=len(part))
-            problems.append(self._problem(part, counted, space) if part.n_edges else None)
-        return side_by_side(problems, grouped.sizes)
 
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:
         super()._store(statement, solution)

@@ -21,7 +21,7 @@ from hullrank.problem.block_rows import BlockRows
 from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.certificate import Certificate, Status
 from hullrank.problem.charges import Charge
-from hullrank.problem.grouped_classes import GroupedClasses, balanced, split_by_group
+from hullrank.problem.grouped_classes import GroupedClasses, balanced, order_among, side_by_side, split_by_group
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
@@ -43,7 +43,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     _discrete: ClassVar[bool] = True  # whether labels must be grades rather than real numbers
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASS_CONSTRAINTS
-    order: Any = "chain"  # this and the next: what an estimator has that does not offer the parameter
+    order: Any = "chain"  # these values, down to ``warm_start``, have estimators that do not offer the parameters
     classes: Any = None
     class_weight: Any = None
     warm_start: bool = False
@@ -124,8 +124,15 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     def _problem_among(
         self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses | None
     ) -> IntervalProblem:
-        """The problem over classes, or over the classes of every group."""
-        raise NotImplementedError
+        """The problem over classes, or those of all groups side by side; a group may have no classes to compare."""
+        if grouped is None:
+            return self._problem(order, samples, space)
+        problems: list[IntervalProblem | None] = []
+        for group in range(grouped.n_groups):
+            part = order_among(order, grouped.classes_of(group))
+            counted = replace(samples, n_classes=len(part))
+            problems.append(self._problem(part, counted, space) if part.n_edges else None)
+        return side_by_side(problems, grouped.sizes)
 
     def _restate(self, statement: IntervalStatement) -> IntervalStatement:
         """The same data (and kernel) with the C and the loss that the estimator has now."""
