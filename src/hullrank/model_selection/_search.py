@@ -8,6 +8,8 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank.exceptions import HullrankError
+
 
 class BestEstimator(MetaEstimatorMixin, BaseEstimator):
     """An estimator whose scores and predictions are those of ``best_estimator_``; subclasses name its class."""
@@ -19,6 +21,13 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):
     @property
     def _inner(self) -> Any:
         return self._base() if self.estimator is None else self.estimator
+
+    def _checked_inner(self, remark: str) -> Any:
+        """The estimator, which must be of the right class; the ``remark`` ends the error."""
+        inner = self._inner
+        if not isinstance(inner, self._base):
+            raise HullrankError(f"estimator must be a {self._base.__name__}, got {type(inner).__name__}; {remark}")
+        return inner
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Place every row of X on the score line of the best estimator; higher means ranked higher.

@@ -166,11 +166,7 @@ class OrderGraphSearchCV(BestEstimator):
         -------
         self : object
         """
-        inner = self._inner
-        if not isinstance(inner, ConvexHullRanker):
-            raise HullrankError(
-                f"estimator must be a ConvexHullRanker, got {type(inner).__name__}; only that takes any order graph"
-            )
+        inner = self._checked_inner("only that takes any order graph")
         rows = check_rows(self, X, reset=True, sparse=inner.kernel != "precomputed")
         values = check_target(rows, y)
         weights = check_weights(sample_weight, rows)

@@ -64,17 +64,9 @@ class PathCV(BestEstimator):
         self.complete = complete
         self.verbose = verbose
 
-    def _check_inner(self) -> None:
-        given, base = type(self._inner), self._base
-        if not issubclass(given, base):
-            raise HullrankError(
-                f"estimator must be a {base.__name__}, got {given.__name__}; use GridSearchCV for others"
-            )
-
     def _search(self, X: Any, y: Any, groups: Any, metadata: dict[str, Any]) -> Self:
         """Rate the grid, choose, and fit the choice on all rows."""
-        self._check_inner()
-        inner = self._inner
+        inner = self._checked_inner("use GridSearchCV for others")
         _, y = indexable(X, y)
         rows = check_rows(self, X, reset=True, sparse=inner.kernel != "precomputed")
         discrete = getattr(inner, "_discrete", False) and inner.classes is None
