@@ -28,6 +28,7 @@ _SHARES = (
     "accuracy", "balanced_accuracy", "f1", "precision", "recall", "jaccard", "roc_auc", "average_precision",
     "matthews_corrcoef", "r2", "wmw", "kendall_tau_b", "ndcg", "mean_average_precision", "mean_reciprocal_rank",
 )  # fmt: skip
+_RANKED = RankerMixin.score, QueryRankerMixin.score, SwappedPairsRanker.score  # the own scores of rankers
 
 
 class Scorer:
@@ -104,8 +105,7 @@ def _has_usual_score(model: Any) -> bool:
     kind = type(model)
     if is_classifier(model):
         return kind.score is MarginClassifier.score and kind.predict is MarginClassifier.predict
-    usual = RankerMixin.score, QueryRankerMixin.score, SwappedPairsRanker.score
-    return kind.score in usual and kind.predict is RankerMixin.predict
+    return kind.score in _RANKED and kind.predict is RankerMixin.predict
 
 
 def _accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float]:
@@ -134,10 +134,7 @@ def _found(scoring: Any, estimator: Any) -> Any:
 def _most(scoring: Any, estimator: Any) -> float:
     """The largest score that there can be; infinite where that is not known."""
     if scoring is None:
-        usual = (
-            ClassifierMixin.score, MarginClassifier.score, RankerMixin.score, QueryRankerMixin.score,
-            SwappedPairsRanker.score,
-        )  # fmt: skip
+        usual = ClassifierMixin.score, MarginClassifier.score, *_RANKED
         return 1.0 if type(estimator).score in usual else np.inf
     if isinstance(scoring, str) and scoring.startswith(_ERRORS):
         return 0.0
