@@ -88,17 +88,10 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         codes = {label: code for code, label in enumerate(items)}
         rows = blocks.map(encode, codes, factors, discrete)
         counts = np.array([found.counts[label] for label in items])
+        room = max(room, LEAST_ROOM, 20 * (found.n_features + len(problem.linear)))
+        repeats = rows_repeat(samples, int(counts.sum()))
         return BlockStatement(
-            problem,
-            rows,
-            samples,
-            counts,
-            found.mean,
-            found.spread,
-            labels.classes,
-            graph,
-            room=max(room, LEAST_ROOM, 20 * (found.n_features + len(problem.linear))),
-            repeats=rows_repeat(samples, int(counts.sum())),
+            problem, rows, samples, counts, found.mean, found.spread, labels.classes, graph, room=room, repeats=repeats
         )
 
     def _statement_of(
