@@ -121,7 +121,7 @@ def summarise(raw: tuple[Any, Any, Any, Any], share: Share, discrete: bool) -> S
     samples = Samples(X, codes, weights, len(labels))
     items = labels.tolist()
     sums["counts"] = dict(zip(items, np.diff(samples.starts).tolist(), strict=True))
-    sums["weights"] = dict(zip(items, np.bincount(codes, weights, len(labels)).tolist(), strict=True))
+    sums["weights"] = dict(zip(items, samples.class_weight.tolist(), strict=True))
     sums["moments"] = [_moments(X, weights)]
     part = draw(samples, share.sampled(X), np.random.default_rng(len(codes)), fewest=2)
     sums["sample"] = [(_owned(part.X), labels[part.codes], part.weights)]

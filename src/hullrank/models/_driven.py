@@ -111,12 +111,10 @@ class DrivenMarginClassifier(MarginClassifier):
         if np.ptp(scores) > 0:
             return
         samples, grouped = statement.class_samples, statement.grouped
-        n_classes = len(self.classes_)
-        weights = np.bincount(samples.codes, samples.weights, n_classes).astype(np.float64, copy=False)
-        _predict_median(self.thresholds_, scores[0], weights)
+        _predict_median(self.thresholds_, scores[0], samples.class_weight)
         if grouped is not None:
-            by_cell = np.bincount(statement.samples.codes, statement.samples.weights)
-            for cuts, own in zip(self.group_thresholds_, grouped.per_group(by_cell, n_classes), strict=True):
+            weights = grouped.per_group(statement.samples.class_weight, len(self.classes_))
+            for cuts, own in zip(self.group_thresholds_, weights, strict=True):
                 _predict_median(cuts, scores[0], np.nan_to_num(own))
 
 

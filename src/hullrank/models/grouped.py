@@ -83,12 +83,11 @@ class GroupedIntervalEstimator(IntervalEstimator):
         if grouped is None:
             return
         n_classes, ends = len(statement.classes), self.intervals_
-        weights = np.bincount(statement.samples.codes, statement.samples.weights, len(grouped.group))
         if statement.space is not None:
             self.n_support_ = np.bincount(grouped.cls, self.n_support_, n_classes).astype(np.intp)
         self.groups_ = grouped.labels
         self.group_intervals_ = grouped.per_group(ends, n_classes)
-        shares = np.nan_to_num(grouped.per_group(weights, n_classes))
+        shares = np.nan_to_num(grouped.per_group(statement.samples.class_weight, n_classes))
         lower, upper = np.moveaxis(self.group_intervals_, 2, 0)
         self.intervals_ = np.stack([_pooled(lower, shares, -np.inf), _pooled(upper, shares, np.inf)], axis=1)
         if statement.order.is_total:
