@@ -110,10 +110,9 @@ class DrivenMarginClassifier(MarginClassifier):
         scores = statement.scores(solution.point) if solution.scores is None else solution.scores
         if np.ptp(scores) > 0:
             return
-        samples, grouped = statement.class_samples, statement.grouped
-        _predict_median(self.thresholds_, scores[0], samples.class_weight)
-        if grouped is not None:
-            weights = grouped.per_group(statement.samples.class_weight, len(self.classes_))
+        _predict_median(self.thresholds_, scores[0], statement.class_samples.class_weight)
+        if statement.grouped is not None:
+            weights = statement.grouped.per_group(statement.samples.class_weight, len(self.classes_))
             for cuts, own in zip(self.group_thresholds_, weights, strict=True):
                 _predict_median(cuts, scores[0], np.nan_to_num(own))
 

@@ -82,11 +82,11 @@ class GroupedIntervalEstimator(IntervalEstimator):
         grouped = statement.grouped
         if grouped is None:
             return
-        n_classes, ends = len(statement.classes), self.intervals_
+        n_classes = len(statement.classes)
         if statement.space is not None:
             self.n_support_ = np.bincount(grouped.cls, self.n_support_, n_classes).astype(np.intp)
         self.groups_ = grouped.labels
-        self.group_intervals_ = grouped.per_group(ends, n_classes)
+        self.group_intervals_ = grouped.per_group(self.intervals_, n_classes)
         shares = np.nan_to_num(grouped.per_group(statement.samples.class_weight, n_classes))
         lower, upper = np.moveaxis(self.group_intervals_, 2, 0)
         self.intervals_ = np.stack([_pooled(lower, shares, -np.inf), _pooled(upper, shares, np.inf)], axis=1)
