@@ -95,7 +95,7 @@ def first_pass(rows: BlockRows, n_blocks: int, memory: int, gathers: bool, discr
         raise LabelError("labels are words in some blocks of the source and numbers in others; make them all alike")
     mean, spread = _merged(sums["moments"])
     categories = _joined_order(sums["categories"], set(sums["counts"])) if sums["categories"] else None
-    whole = _joined(sums["whole"]) if len(sums["whole"]) == n_blocks - sums["empty"] else None
+    whole = _joined(sums["whole"]) if len(sums["whole"]) == len(sums["sample"]) else None
     return FirstPass(sums["counts"], sums["weights"], mean, spread, _joined(sums["sample"]), categories, whole)
 
 
@@ -112,9 +112,9 @@ def rows_held(memory: int, found: FirstPass) -> int:
 def summarise(raw: tuple[Any, Any, Any, Any], share: Share, discrete: bool) -> Sums:
     """The sums of one block (a task: see ``block_rows``); small blocks are kept as a whole."""
     X, values, weights = checked(raw, discrete)
-    sums: Sums = {"counts": {}, "weights": {}, "moments": [], "sample": [], "categories": [], "whole": [], "empty": 0}
+    sums: Sums = {"counts": {}, "weights": {}, "moments": [], "sample": [], "categories": [], "whole": []}
     if not len(weights):
-        return {**sums, "empty": 1}
+        return sums
     if (categories := declared_categories(raw[1])) is not None:
         sums["categories"] = [categories]
     labels, codes = unique_inverse(values)
