@@ -64,7 +64,7 @@ class Share(NamedTuple):
 
     def sampled(self, X: Any) -> int:
         """Rows of the sample."""
-        size = max(_bytes(X) // max(X.shape[0], 1), 1)
+        size = max(_bytes(X) // X.shape[0], 1)
         return max(min(self.rows, self.sample // size), self.rows // _LEAST_SAMPLE)
 
 
