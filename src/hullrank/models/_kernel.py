@@ -65,6 +65,9 @@ class KernelMixin:
             )
         return Signs(np.array(signs, dtype=np.float64)) if signs else None
 
+    def _check_gram(self, X: Any) -> Any:
+        return check_gram(X, X.shape[0]) if self.kernel == "precomputed" else X
+
     def _take(self, X: Any, kept: NDArray[np.intp]) -> Any:
         """The kept samples; of a precomputed kernel both rows and columns, of many linear ones a view."""
         if not self._has_kernel:
@@ -80,7 +83,7 @@ class KernelMixin:
         X = check_rows(self, X, reset=reset, sparse=self.kernel != "precomputed", copied=copied)
         if self._has_kernel and not sp.issparse(X) and not (isinstance(X, RowView) and X.size > LARGE):
             X = np.ascontiguousarray(X)
-        return check_gram(X, X.shape[0]) if self.kernel == "precomputed" else X
+        return self._check_gram(X)
 
     def _space(
         self, X: Any, weights: Floats, rows: NDArray[np.integer] | None = None, ranks: Ranks | None = None
