@@ -1,6 +1,7 @@
 """How a fold is rated, and how rows are dealt to folds."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from inspect import signature
 from numbers import Integral
 from typing import Any
@@ -124,10 +125,8 @@ def _accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float
 def _found(scoring: Any, estimator: Any) -> Any:
     """A function of a fitted estimator, X and y; of None scikit-learn makes the estimator's own ``score``."""
     if isinstance(scoring, str):
-        try:
+        with suppress(HullrankError):
             return get_scorer(scoring)
-        except HullrankError:
-            pass
     return check_scoring(estimator, scoring=scoring)
 
 
