@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +17,7 @@ from hullrank.exceptions import HullrankError
 from hullrank.model_selection._grid import Rated, run_grid
 from hullrank.model_selection._scoring import Scorer, deal, refuse_empty_folds
 from hullrank.model_selection._search import BestEstimator
-from hullrank.models.base import fitting
+from hullrank.models.base import OrderedClassesMixin, fitting
 from hullrank.models.hull import ConvexHullRanker
 from hullrank.models.margins import FixedMarginClassifier
 from hullrank.models.pairs import SwappedPairsRanker
@@ -152,7 +152,7 @@ class ClassPathCV(PathCV):
         return self._search(X, y, groups, {"sample_weight": sample_weight})
 
 
-class FixedMarginClassifierCV(ClassifierMixin, ClassPathCV):
+class FixedMarginClassifierCV(OrderedClassesMixin, ClassPathCV):
     """`FixedMarginClassifier` with C, gamma and loss chosen by cross-validation.
 
     The choice is that of GridSearchCV over the same grid and folds. Every solve starts from the solution of its
@@ -248,11 +248,6 @@ class FixedMarginClassifierCV(ClassifierMixin, ClassPathCV):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The score by which the grid was rated: that of ``scoring``, or accuracy."""
         return self._rate(X, y, sample_weight=sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 class ConvexHullRankerCV(ClassPathCV):

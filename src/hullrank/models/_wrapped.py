@@ -4,12 +4,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from hullrank.models.base import OrderedClassesMixin
 
-class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+
+class WrappingClassifier(MetaEstimatorMixin, OrderedClassesMixin, BaseEstimator):
     """A classifier whose scores are those of ``estimator_``, the fitted estimator inside."""
 
     estimator: Any
@@ -40,5 +42,4 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         inner = get_tags(self.estimator)
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.classifier_tags.poor_score = True
         return tags

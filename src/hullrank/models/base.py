@@ -257,7 +257,16 @@ class QueryRankerMixin(RankerMixin):
         return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
 
 
-class OrdinalClassifierMixin(ClassifierMixin):
+class OrderedClassesMixin(ClassifierMixin):
+    """A classifier that places classes on one line, of which scikit-learn's checks must not expect high accuracy."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class OrdinalClassifierMixin(OrderedClassesMixin):
     """A classifier that cuts the score line at ``thresholds_``."""
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -292,8 +301,3 @@ class OrdinalClassifierMixin(ClassifierMixin):
             return scores - self.thresholds_[0]
         grade = np.arange(len(self.classes_))
         return scores[:, None] * grade - np.concatenate([[0.0], np.cumsum(self.thresholds_)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags

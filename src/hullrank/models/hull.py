@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import StrOptions
@@ -14,7 +13,7 @@ from hullrank.data import Samples
 from hullrank.models._constraints import CLASS_CONSTRAINTS, PRICE, HardMargin
 from hullrank.models._cuts import cheapest_cuts, metric_costs, weights_by_level
 from hullrank.models._price import SlackPriceMixin
-from hullrank.models.base import RankerMixin
+from hullrank.models.base import OrderedClassesMixin, RankerMixin
 from hullrank.models.grouped import GroupedIntervalEstimator
 from hullrank.models.intervals import are_crossed, warn_collapsed
 from hullrank.order import OrderGraph
@@ -269,7 +268,7 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, GroupedIntervalEstimator):
         return self.classes_[np.argmin(np.where(nearest, np.abs(s - median), np.inf), axis=1)]
 
 
-class ConvexHullClassifier(ClassifierMixin, ConvexHullRanker):
+class ConvexHullClassifier(OrderedClassesMixin, ConvexHullRanker):
     """`ConvexHullRanker` as a classifier: ``predict`` gives classes and ``score`` is accuracy.
 
     It learns the same score line and has the same parameters and attributes. ``predict`` is ``predict_class``, so that
@@ -302,11 +301,6 @@ class ConvexHullClassifier(ClassifierMixin, ConvexHullRanker):
         labels : ndarray of shape (n_samples,)
         """
         return self.predict_class(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def _cheapest_thresholds(scores: NDArray[np.float64], samples: Samples) -> NDArray[np.float64]:

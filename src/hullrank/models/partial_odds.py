@@ -7,14 +7,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import Labels, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError, LabelError
 from hullrank.metrics.brant import proportional_odds_test
-from hullrank.models.base import fitting, hand_over_start, keep_start
+from hullrank.models.base import OrderedClassesMixin, fitting, hand_over_start, keep_start
 from hullrank.models.margins import FixedMarginClassifier
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.rows import linear_scores
@@ -23,7 +23,7 @@ from hullrank.problem.statement import Point
 Floats = NDArray[np.float64]
 
 
-class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class PartialOddsClassifier(OrderedClassesMixin, MetaEstimatorMixin, BaseEstimator):
     """Ordinal classifier in which a few features may count differently at every threshold (partial proportional odds).
 
     One direction w for all thresholds says that a feature that tells the lowest classes apart tells the highest apart
@@ -279,7 +279,6 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
