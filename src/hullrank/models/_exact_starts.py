@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 _FAR = 30.0  # spreads from the median at which columns are clipped, so that outliers do not own a start
 _SVM_WORK = 3e6  # rows times squared columns up to which the SVM is a matter of a second or two
-_SHARE = 0.2  # of the time limit that starts may take
+_SHARE = 0.2  # share of the time limit that starts may take
 
 
 def directions(rows: Rows, epsilon: float, time_limit: float | None) -> Sequence[Floats]:

@@ -33,7 +33,7 @@ class KernelMixin:
     With a kernel the score is f(x) = sum_i dual_coef_i k(x_i, x) over the support vectors.
     """
 
-    kernel: Any = "linear"  # these values, down to ``verbose``, have estimators that do not offer the parameters
+    kernel: Any = "linear"  # the values, down to ``verbose``, for estimators that do not offer these parameters
     gamma: float | str = "scale"
     degree: int = 3
     coef0: float = 0.0

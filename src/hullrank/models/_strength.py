@@ -33,7 +33,7 @@ def choose_strength(
 ) -> tuple[float, dict[str, Floats]]:
     """The strength by folds of the labelled rows, 0 within half a standard error of the best, and all means.
 
-    ``learned(strength)`` are the rows as estimators learn from them, for some estimators the kernel between the rows.
+    ``learned(strength)`` are the rows as estimators learn from them, or the kernel values between all rows.
     The figure is the mean of pair accuracy, which says more about few rows than accuracy does, and the estimator's
     own score; within queries, which folds keep whole, it is the estimator's own pair accuracy. Folds are dealt
     several times, which lowers the noise of the mean but not the standard error that is demanded, since all share

@@ -43,7 +43,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     _discrete: ClassVar[bool] = True  # whether labels must be grades rather than real numbers
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASS_CONSTRAINTS
-    order: Any = "chain"  # these values, down to ``warm_start``, have estimators that do not offer the parameters
+    order: Any = "chain"  # the values, down to ``warm_start``, for estimators that do not offer these parameters
     classes: Any = None
     class_weight: Any = None
     warm_start: bool = False
