@@ -16,7 +16,7 @@ from hullrank.datasets import discretize
 from hullrank.exceptions import HullrankError
 from hullrank.metrics import accuracy_within, mean_absolute_rank_error
 from hullrank.models._cuts import best_cuts, metric_costs
-from hullrank.models._decisions import decide
+from hullrank.models.calibration import decide
 
 
 @pytest.mark.slow

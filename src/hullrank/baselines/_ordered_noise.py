@@ -63,11 +63,7 @@ def expected_gain(mean: Floats, variance: Floats, thresholds: Floats) -> Floats:
 
 def _between(at_thresholds: Floats, last: float) -> Floats:
     """Differences over the intervals of the classes of a function that is 0 at -inf and ``last`` at inf."""
-    out = np.empty((len(at_thresholds) + 1, at_thresholds.shape[1]))
-    out[0] = at_thresholds[0]
-    out[1:-1] = at_thresholds[1:] - at_thresholds[:-1]
-    out[-1] = last - at_thresholds[-1]
-    return out
+    return np.diff(at_thresholds, axis=0, prepend=0.0, append=last)
 
 
 def class_probabilities(mean: Floats, variance: Floats, thresholds: Floats) -> Floats:
@@ -89,9 +85,8 @@ def fit_thresholds(mean: Floats, variance: Floats, codes: Ints, thresholds: Floa
 
     def loss(t: Floats) -> tuple[float, Floats]:
         seen = evidence(mean, variance, codes, unpack(t))
-        slope = np.bincount(codes + 1, seen.ends[1], minlength=len(t) + 2) - np.bincount(
-            codes, seen.ends[0], minlength=len(t) + 2
-        )
+        n = len(t) + 2
+        slope = np.bincount(codes + 1, seen.ends[1], n) - np.bincount(codes, seen.ends[0], n)
         from_above = np.cumsum(slope[-2:0:-1])[::-1]  # a gap moves all thresholds above it
         return -float(seen.log_z.sum()), -from_above * np.concatenate([[1.0], np.exp(t[1:])])
 

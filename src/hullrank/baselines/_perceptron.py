@@ -95,11 +95,6 @@ def _stack(above: Any, below: Any) -> Any:
     return sp.vstack([above, below], format="csr") if sp.issparse(above) else np.vstack([above, below])
 
 
-def gather(X: Any, rows: Ints) -> Any:
-    """Rows of X by number (``take`` is twice as fast as indexing)."""
-    return X[rows] if sp.issparse(X) else X.take(rows, axis=0)
-
-
 def like(rows: Any, X: Any) -> Any:
     """X stored as ``rows`` are: sparse if they are."""
     if sp.issparse(rows):

@@ -1,10 +1,11 @@
 """The weak rankers of RankBoost: the features themselves, or features cut at a threshold."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.sparsefuncs import min_max_axis
 
 Floats = NDArray[np.float64]
 
@@ -17,21 +18,6 @@ class Choice(NamedTuple):
     threshold: float
 
 
-class WeakRankers(Protocol):
-    """All weak rankers on the training rows; each has values in [0, 1].
-
-    ``scales`` holds what one unit of h is in units of every feature.
-    """
-
-    scales: Floats
-
-    def best(self, potential: Floats) -> Choice:
-        """The weak ranker with the largest |r|."""
-
-    def values(self, choice: Choice) -> Floats:
-        """h of the training rows."""
-
-
 def weak_values(X: Any, feature: int, threshold: float, scales: Floats) -> Floats:
     """h of any rows, up to a constant: the scaled feature where the threshold is NaN, else 1 above it."""
     column = X[:, [feature]]
@@ -42,21 +28,18 @@ def weak_values(X: Any, feature: int, threshold: float, scales: Floats) -> Float
 class FeatureRankers:
     """h_j(x) = (x_j - min_j) / (max_j - min_j); constant features drop out.
 
-    The potential sums to zero, so r_j = pi.x_j / range_j whatever the minimum.
+    The potential sums to zero, so r_j = pi.x_j / range_j whatever the minimum. A unit of h_j is ``scales[j]`` units of
+    feature j.
     """
 
     def __init__(self, X: Any) -> None:
-        dense = not sp.issparse(X)
-        low, high = (
-            (X.min(axis=0), X.max(axis=0))
-            if dense
-            else (X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel())
-        )
+        sparse = sp.issparse(X)
+        low, high = min_max_axis(X, axis=0) if sparse else (X.min(axis=0), X.max(axis=0))
         self.scales = np.where(high > low, high - low, np.inf)
-        if dense:
-            self._X = np.asfortranarray((X - low) / self.scales)
-        else:
+        if sparse:
             self._X = sp.csc_array(X @ sp.diags_array(1 / self.scales))
+        else:
+            self._X = np.asfortranarray((X - low) / self.scales)
 
     def best(self, potential: Floats) -> Choice:
         """The feature with the largest |r|, the first of equals (up to rounding)."""
@@ -65,7 +48,7 @@ class FeatureRankers:
         return Choice(float(r[j]), j, np.nan)
 
     def values(self, choice: Choice) -> Floats:
-        """The scaled feature (a sparse one without its minimum subtracted)."""
+        """h of the training rows: the scaled feature (a sparse one without its minimum subtracted)."""
         return weak_values(self._X, choice.feature, np.nan, np.ones_like(self.scales))
 
 
@@ -92,8 +75,11 @@ class StumpRankers:
         return Choice(r, feature, float(middle if low <= middle < high else low))
 
     def values(self, choice: Choice) -> Floats:
-        """1 above the threshold, 0 elsewhere."""
+        """h of the training rows: 1 above the threshold, 0 elsewhere."""
         return (self._X[choice.feature] > choice.threshold).astype(np.float64)
+
+
+WeakRankers = FeatureRankers | StumpRankers
 
 
 class PairPotential:
@@ -110,7 +96,7 @@ class PairPotential:
         self._weights = weights[self._rows]
         self._starts = np.flatnonzero(np.diff(self._block[0], prepend=-1))
         self._sizes = np.diff(np.append(self._starts, len(self._rows)))
-        self.total = 1.0
+        self.total = 1.0  # as long as the loss at equal scores, by which others are divided, is not known
         self.total = self.at(np.zeros(len(grades)))[1]
 
     def at(self, scores: Floats) -> tuple[Floats, float]:

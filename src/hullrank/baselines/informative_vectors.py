@@ -214,13 +214,7 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         return best
 
     def _filter(
-        self,
-        X: Any,
-        labels: Labels,
-        rows: Ints,
-        selection: Selection,
-        prior: Prior,
-        distances: Floats | None = None,
+        self, X: Any, labels: Labels, rows: Ints, selection: Selection, prior: Prior, distances: Floats | None = None
     ) -> Filtered:
         thresholds = prior_thresholds(labels.codes, len(labels.classes), prior.variance)
 
@@ -287,9 +281,6 @@ class InformativeVectorClassifier(ClassifierMixin, ScoreLineEstimator):
         """
         places = self.predict_proba(X).argmax(axis=1)
         return self.classes_[places]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "dual_coef_")
 
 
 def _from_the_centre(X: Any) -> Ints:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state, gen_batches
 
 from hullrank._sklearn import Interval, StrOptions
-from hullrank.baselines._perceptron import BLOCK, KernelState, LinearState, gather, like
+from hullrank.baselines._perceptron import BLOCK, KernelState, LinearState, like
 from hullrank.data import check_rows, check_target, encode_labels
 from hullrank.exceptions import LabelError
 from hullrank.models._constraints import KERNEL_CONSTRAINTS
 from hullrank.models.base import OrdinalClassifierMixin, ScoreLineEstimator, fitting, fitting_on
-from hullrank.problem.kernels import kernel_matrix, resolve_gamma
+from hullrank.problem.kernels import kernel_matrix, resolve_gamma, rows_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -209,7 +209,7 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
             mistakes = self._state.visit(X, codes, ids)
         else:
             gathered = (order[block] for block in gen_batches(len(order), _GATHER))
-            mistakes = sum(self._state.visit(gather(X, rows), codes[rows], ids[rows]) for rows in gathered)
+            mistakes = sum(self._state.visit(rows_of(X, rows), codes[rows], ids[rows]) for rows in gathered)
         self.n_iter_ += 1
         self.n_mistakes_ += mistakes
         return int(mistakes)
@@ -235,14 +235,6 @@ class PRank(OrdinalClassifierMixin, ScoreLineEstimator):
         for rows in gen_batches(X.shape[0], BLOCK):
             values[rows] = kernel_matrix(X[rows], self.support_vectors_, **self._state.kernel) @ self.dual_coef_
         return values
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "thresholds_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def _codes(values: NDArray[Any], classes: NDArray[Any]) -> Ints:

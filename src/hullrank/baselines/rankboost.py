@@ -231,9 +231,6 @@ class RankBoost(QueryRankerMixin, ScoreLineEstimator):
             scores += alpha * weak_values(X, feature, threshold, self.scales_)
             yield scores.copy()
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "alphas_")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.weak_rankers == "features"

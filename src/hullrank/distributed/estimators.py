@@ -31,7 +31,7 @@ def on_dask(cls: Any) -> Any:
     vars(initialise)["__signature__"] = before.replace(parameters=[*before.parameters.values(), client])
     cls.__init__ = initialise
     cls._parameter_constraints = {**local._parameter_constraints, "client": "no_validation"}
-    for name in ("score_samples", "decision_function", "predict", "predict_class", "transform"):
+    for name in ("score_samples", "decision_function", "predict", "predict_class"):
         if hasattr(local, name):
             setattr(cls, name, _lazy(name, getattr(local, name)))
     return cls
@@ -54,10 +54,8 @@ def _lazy(name: str, method: Any) -> Any:
             return X.map_partitions(_answer, local, name).to_dask_array()
         return X.map_partitions(_answer, local, name, meta=(name, one.dtype))
 
-    answer.__name__, answer.__doc__ = (
-        name,
-        f"{method.__doc__}\n\n        A Dask collection is answered lazily, by one.\n        ",
-    )
+    answer.__name__ = name
+    answer.__doc__ = f"{method.__doc__}\n\n        A Dask collection is answered lazily, by one.\n        "
     return answer
 
 
@@ -72,7 +70,8 @@ def _one_row(local: Any, X: Any) -> Any:
 
 
 def _answer(part: Any, local: Any, name: str) -> Any:
-    found = getattr(local, name)(part) if part.shape[0] else getattr(local, name)(_one_row(local, part))[:0]
+    method = getattr(local, name)
+    found = method(part) if part.shape[0] else method(_one_row(local, part))[:0]
     if hasattr(part, "index"):
         import pandas as pd
 
@@ -117,8 +116,7 @@ class OnDask(BaseEstimator):
         if not isinstance(client, Client):
             raise HullrankError(f"client is a dask.distributed.Client, and was {client!r}; None is the current one")
         blocks, source = blocks_of(client, X, y, sample_weight, qid)
-        learn: Any = self
-        return learn._fit_blocks(blocks, source, began)
+        return self._fit_blocks(blocks, source, began)
 
     def to_local(self) -> Any:
         """The same model without Dask: an estimator with the same parameters and, once fitted, the same attributes."""

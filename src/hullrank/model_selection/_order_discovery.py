@@ -9,7 +9,7 @@ Lunde and Nason (2011, The model confidence set), here with one simultaneous bou
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,7 @@ class Discovery:
         for order, plausible in zip(self.orders, self.plausible, strict=True):
             if plausible:
                 agreed &= _is_below(order)
-        best = self.orders[0]
-        return [(lo, hi) for k, lo in enumerate(best) for hi in best[k + 1 :] if agreed[lo, hi]]
+        return [pair for pair in combinations(self.orders[0], 2) if agreed[pair]]
 
 
 def discover(
@@ -61,7 +60,7 @@ def discover(
         for start in _starts(solves):
             _climb(solves, start)
     best, *others = solves.best(CANDIDATES)
-    orders = [best, *(_towards(order, best) for order in others)]
+    orders = [best, *(towards(order, best) for order in others)]
     rates = np.array([*(solves.rate(order) for order in orders), 0.5])
     effects = np.array([_effects(solves, order, n_rows) for order in orders])
     effects = np.vstack([effects, np.zeros_like(effects[:1])])  # the last candidate is that there is no order
@@ -135,14 +134,13 @@ def _resample(
     return won / n_resamples, float(np.quantile(np.concatenate(largest), confidence))
 
 
-def _towards(order: Order, best: Order) -> Order:
-    """The order, read in the direction that is closer to the best one."""
-    n = len(best)
-    return order if np.count_nonzero(_is_below(order) & _is_below(best)) * 4 >= n * (n - 1) else order[::-1]
+def towards(order: Order, other: Order) -> Order:
+    """The order, read in the direction that is closer to another one."""
+    n = len(order)
+    return order if np.count_nonzero(_is_below(order) & _is_below(other)) * 4 >= n * (n - 1) else order[::-1]
 
 
 def _is_below(order: Order) -> Booleans:
     """(K, K): which class lies below which."""
     place = np.argsort(order)
-    below: Booleans = place[:, None] < place
-    return below
+    return np.less.outer(place, place)

@@ -73,9 +73,8 @@ def rate_variants(
         for k, each in enumerate(tried):
             model = clone(estimator).set_params(order=each.graph, slack=each.slack, classes=None)
             with warnings.catch_warnings(), listening(_unheard):
-                warnings.simplefilter("ignore", CollapsedRankingWarning)
-                warnings.simplefilter("ignore", UndefinedMetricWarning)
-                warnings.simplefilter("ignore", ScaleWarning)  # the fit on all rows says it
+                for category in (CollapsedRankingWarning, UndefinedMetricWarning, ScaleWarning):
+                    warnings.simplefilter("ignore", category)  # the fit on all rows warns of scales
                 model.fit(learned, y[train], sample_weight=weights[train])
                 rated = model.score_samples(left_out)
                 scores[k, column] = wmw_score(y[test], rated, order=seen, sample_weight=weights[test])

@@ -1,6 +1,7 @@
 """How a fold is rated, and how rows are dealt to folds."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from inspect import signature
 from numbers import Integral
 from typing import Any
@@ -28,6 +29,7 @@ _SHARES = (
     "accuracy", "balanced_accuracy", "f1", "precision", "recall", "jaccard", "roc_auc", "average_precision",
     "matthews_corrcoef", "r2", "wmw", "kendall_tau_b", "ndcg", "mean_average_precision", "mean_reciprocal_rank",
 )  # fmt: skip
+_RANKED = RankerMixin.score, QueryRankerMixin.score, SwappedPairsRanker.score  # the own scores of rankers
 
 
 class Scorer:
@@ -38,9 +40,9 @@ class Scorer:
     """
 
     def __init__(self, scoring: Any, estimator: Any) -> None:
-        self.rate, self.classifies = _found(scoring, estimator), is_classifier(estimator)
-        self.most = _most(scoring, estimator)
-        takes = self.rate.metric if hasattr(self.rate, "metric") else self.rate
+        self.is_own, self.classifies = scoring is None, is_classifier(estimator)
+        self.rate, self.most = _found(scoring, estimator), _most(scoring, estimator)
+        takes = estimator.score if self.is_own else getattr(self.rate, "metric", self.rate)
         self.names = set(signature(takes).parameters)
         if getattr(self.rate, "_accept_sample_weight", bool)():
             self.names.add("sample_weight")
@@ -48,7 +50,7 @@ class Scorer:
     @property
     def needs_labels(self) -> bool:
         """Whether more than the scores of a ranker is asked for."""
-        return self.rate is not _own or self.classifies
+        return not self.is_own or self.classifies
 
     def __call__(self, model: Any, X: Any, y: Any, metadata: dict[str, Any]) -> float:
         """Rate a fitted model; greater is better."""
@@ -66,28 +68,37 @@ class Rating:
 
     def __init__(self, scorer: Scorer, X: Any, y: Any, metadata: dict[str, Any]) -> None:
         self.scorer, self.rows = scorer, (X, y, metadata)
-        self._own: Callable[[Any], float] | None = None
+        self._prepared: Callable[[Any], float] | None = None
 
     def __call__(self, model: Any) -> float:
         """Rate a fitted model; greater is better."""
-        if self.scorer.rate not in (_own, _with_queries) or not _has_usual_score(model):
+        if not self._is_usual(model):
             return self.scorer(model, *self.rows)
-        if self._own is None:
-            self._own = self._prepared(model, *self.rows)
-        return self._own(model)
+        if self._prepared is None:
+            self._prepared = self._prepare(model, *self.rows)
+        return self._prepared(model)
 
     def bounds(self, model: Any) -> PairBounds | None:
         """What bounds the scores of a ranker over pairs; None where another score is asked for."""
-        if self.scorer.rate is not _with_queries or not _has_usual_score(model):
+        if "qid" not in self.scorer.names or not self._is_usual(model):
             return None
         _, y, metadata = self.rows
         return PairBounds(y, **metadata)
 
-    def _prepared(self, model: Any, X: Any, y: Any, metadata: dict[str, Any]) -> Callable[[Any], float]:
-        if self.scorer.rate is _with_queries:
-            return _query_accuracy(X, y, **metadata)
-        prepare = _accuracy if self.scorer.classifies else _pair_accuracy
-        return prepare(model, X, y, metadata.get("sample_weight"))
+    def _is_usual(self, model: Any) -> bool:
+        return self.scorer.is_own and _has_usual_score(model)
+
+    def _prepare(self, model: Any, X: Any, y: Any, metadata: dict[str, Any]) -> Callable[[Any], float]:
+        """The score as a function of the fitted model, of which all have the classes and the order of ``model``."""
+        weights = metadata.get("sample_weight")
+        if self.scorer.classifies:
+            return _accuracy(model, X, y, weights)
+        accuracy: PairAccuracy | QueryAccuracy
+        if "qid" in self.scorer.names:
+            accuracy = QueryAccuracy(y, **metadata)
+        else:
+            accuracy = PairAccuracy(y, scoring_order(model, y), weights)
+        return lambda fitted: accuracy(fitted._scores(X))
 
 
 def _has_usual_score(model: Any) -> bool:
@@ -95,8 +106,7 @@ def _has_usual_score(model: Any) -> bool:
     kind = type(model)
     if is_classifier(model):
         return kind.score is MarginClassifier.score and kind.predict is MarginClassifier.predict
-    usual = RankerMixin.score, QueryRankerMixin.score, SwappedPairsRanker.score
-    return kind.score in usual and kind.predict is RankerMixin.predict
+    return kind.score in _RANKED and kind.predict is RankerMixin.predict
 
 
 def _accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float]:
@@ -112,48 +122,22 @@ def _accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float
     return rate
 
 
-def _pair_accuracy(model: Any, X: Any, y: Any, weights: Any) -> Callable[[Any], float]:
-    """The share of comparable pairs that are ranked right; ``model`` is any that is fitted to the same order."""
-    share = PairAccuracy(y, scoring_order(model, y), weights)
-    return lambda model: share(model._scores(X))
-
-
-def _query_accuracy(X: Any, y: Any, sample_weight: Any = None, qid: Any = None) -> Callable[[Any], float]:
-    """The share of the pairs of different targets (of one query) that are ranked right."""
-    share = QueryAccuracy(y, sample_weight, qid)
-    return lambda model: share(model._scores(X))
-
-
 def _found(scoring: Any, estimator: Any) -> Any:
-    if scoring is None:
-        return _with_queries if "qid" in signature(estimator.score).parameters else _own
+    """A function of a fitted estimator, X and y; of None scikit-learn makes the estimator's own ``score``."""
     if isinstance(scoring, str):
-        try:
+        with suppress(HullrankError):
             return get_scorer(scoring)
-        except HullrankError:
-            pass
     return check_scoring(estimator, scoring=scoring)
 
 
 def _most(scoring: Any, estimator: Any) -> float:
     """The largest score that there can be; infinite where that is not known."""
     if scoring is None:
-        usual = (
-            ClassifierMixin.score, MarginClassifier.score, RankerMixin.score, QueryRankerMixin.score,
-            SwappedPairsRanker.score,
-        )  # fmt: skip
+        usual = ClassifierMixin.score, MarginClassifier.score, *_RANKED
         return 1.0 if type(estimator).score in usual else np.inf
     if isinstance(scoring, str) and scoring.startswith(_ERRORS):
         return 0.0
     return 1.0 if isinstance(scoring, str) and scoring.startswith(_SHARES) else np.inf
-
-
-def _own(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-    return model.score(X, y, sample_weight=sample_weight)
-
-
-def _with_queries(model: Any, X: Any, y: Any, sample_weight: Any = None, qid: Any = None) -> Any:
-    return model.score(X, y, sample_weight=sample_weight, qid=qid)
 
 
 def deal(cv: Any, estimator: Any, y: NDArray[Any], groups: Any) -> list[tuple[Rows, Rows]]:

@@ -110,22 +110,17 @@ class SharedSolves:
         what the rate would be on a resample of the rows.
         """
         place = np.argsort(order)
-        found, shares = np.zeros(n_rows), np.zeros(n_rows)
+        found, shares, codes = np.zeros(n_rows), np.zeros(n_rows), np.full(n_rows, -1)
         for fold in self.folds:
             below = areas(self.scores(order, fold), fold.codes, fold.weights, self.n_classes).below
             right = np.where(place[fold.codes][:, None] > place, below, 1 - below)
             right[np.arange(len(right)), fold.codes] = np.nan
-            found[fold.rows], shares[fold.rows] = _mean(right, axis=1), fold.weights
-        for codes in self._members(n_rows):
-            share = shares[codes] / shares[codes].sum()
-            found[codes] = share * (found[codes] - share @ found[codes])
+            found[fold.rows], shares[fold.rows], codes[fold.rows] = _mean(right, axis=1), fold.weights, fold.codes
+        for c in range(self.n_classes):
+            members = codes == c
+            share = shares[members] / shares[members].sum()
+            found[members] = share * (found[members] - share @ found[members])
         return found * 2.0 / self.n_classes
-
-    def _members(self, n_rows: int) -> list[Ints]:
-        codes = np.full(n_rows, -1)
-        for fold in self.folds:
-            codes[fold.rows] = fold.codes
-        return [np.flatnonzero(codes == c) for c in range(self.n_classes)]
 
 
 class _Solved:
@@ -133,9 +128,7 @@ class _Solved:
 
     def __init__(self, X: Floats, codes: Ints, weights: Floats, n_classes: int) -> None:
         share = weights / np.bincount(codes, weights, n_classes)[codes]
-        belongs = np.zeros((n_classes, len(codes)))
-        belongs[codes, np.arange(len(codes))] = share
-        means = belongs @ X
+        means = _by_class(share, codes, n_classes) @ X
         self.centre = means.mean(axis=0)
         moved = X - self.centre
         self.values, self.vectors = np.linalg.eigh(moved.T @ (moved * (share / n_classes)[:, None]))
@@ -145,8 +138,7 @@ class _Solved:
         """(m, K): x'A^-1 m_c for the given rows."""
         values = np.maximum(self.values, 0.0)
         unit = float(values.mean()) or 1.0
-        images: Floats = ((X - self.centre) @ self.vectors / (values + ridge * unit)) @ self.means.T
-        return images
+        return ((X - self.centre) @ self.vectors / (values + ridge * unit)) @ self.means.T
 
 
 def areas(scores: Floats, codes: Ints, weights: Floats, n_classes: int) -> Areas:
@@ -159,9 +151,14 @@ def areas(scores: Floats, codes: Ints, weights: Floats, n_classes: int) -> Areas
     left, right = np.searchsorted(ordered, scores, "left"), np.searchsorted(ordered, scores, "right")
     totals = np.where(reached[-1] > 0, reached[-1], np.nan)
     below = (reached[left] + reached[right]) / (2 * totals)
-    belongs = np.zeros((n_classes, len(scores)))
-    belongs[codes, np.arange(len(scores))] = weights
-    return Areas(below, (belongs @ below).T / totals)
+    return Areas(below, (_by_class(weights, codes, n_classes) @ below).T / totals)
+
+
+def _by_class(weights: Floats, codes: Ints, n_classes: int) -> Floats:
+    """(K, m): the weights of the rows of every class, 0 for those of others."""
+    found = np.zeros((n_classes, len(codes)))
+    found[codes, np.arange(len(codes))] = weights
+    return found
 
 
 def _one_direction(order: Order) -> Order:

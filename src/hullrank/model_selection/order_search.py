@@ -1,26 +1,29 @@
 """The order graph chosen by cross-validation: how to state a known order, or which order the classes have."""
 
 import warnings
+from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval
 from hullrank.data import check_rows, check_target, check_weights, distinct_labels, encode_labels
 from hullrank.exceptions import HullrankError, LabelError, UndecidedOrderWarning
-from hullrank.model_selection._order_discovery import Discovery, discover
+from hullrank.model_selection._order_discovery import Discovery, discover, towards
 from hullrank.model_selection._order_variants import rate_variants, simplest, variants
 from hullrank.model_selection._scoring import deal
+from hullrank.model_selection._search import BestEstimator
 from hullrank.model_selection._shared_solves import SharedSolves
 from hullrank.models.base import fitting
 from hullrank.models.hull import ConvexHullRanker
-from hullrank.order import OrderGraph, resolve_order
+from hullrank.models.intervals import place_labels
+from hullrank.order import OrderGraph
 from hullrank.order.builders import quoted
 from hullrank.problem.gram import Gram
 from hullrank.problem.kernel_factor import factor_kernel
@@ -30,7 +33,7 @@ Rows = NDArray[np.intp]
 MOST_COLUMNS = 500  # of the rows by which orders are rated; more, or a kernel, are reduced to so many coordinates
 
 
-class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
+class OrderGraphSearchCV(BestEstimator):
     """Choose the order graph of a `ConvexHullRanker` by cross-validation, or discover the order of the classes.
 
     With ``order`` given, the same order is stated in several ways: as a chain, with edges that skip a class, as a full
@@ -115,6 +118,7 @@ class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
     ('ash', 'elm', 'oak')
     """
 
+    _base = ConvexHullRanker
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
         "order": "no_validation",  # type: ignore[dict-item]
@@ -162,11 +166,7 @@ class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
         -------
         self : object
         """
-        inner = self._inner
-        if not isinstance(inner, ConvexHullRanker):
-            raise HullrankError(
-                f"estimator must be a ConvexHullRanker, got {type(inner).__name__}; only that takes any order graph"
-            )
+        inner = self._checked_inner("only that takes any order graph")
         rows = check_rows(self, X, reset=True, sparse=inner.kernel != "precomputed")
         values = check_target(rows, y)
         weights = check_weights(sample_weight, rows)
@@ -180,18 +180,10 @@ class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.best_estimator_ = clone(inner).set_params(**self.best_params_, classes=None).fit(X, y, **given)
         return self
 
-    @property
-    def _inner(self) -> Any:
-        return ConvexHullRanker() if self.estimator is None else self.estimator
-
     def _compare(self, X: Any, y: Any, values: NDArray[Any], weights: Floats, folds: list[tuple[Rows, Rows]]) -> None:
         """Rate every way to state the given order by the estimator itself."""
-        labels = encode_labels(y, values, self._inner.classes) if self.order in ("chain", "full") else None
-        order = resolve_order(self.order, distinct_labels(values) if labels is None else labels.classes)
-        if order.n_edges == 0:
-            raise LabelError(
-                f"the order {order} has no edges, so that no class lies above another; declare at least one"
-            )
+        classes = self._inner.classes if self.order in ("chain", "full") else None
+        order = place_labels(y, values, classes, self.order)[1]
         tried = variants(order)
         scores = rate_variants(self._inner, tried, order, (X, values, weights), folds, self.verbose)
         params = [{"order": each.graph, "slack": each.slack} for each in tried]
@@ -223,9 +215,8 @@ class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
         return factor_kernel(Gram(X, "linear") if space is None else space.gram, MOST_COLUMNS).L
 
     def _store(self, found: Discovery, solves: SharedSolves, labels: NDArray[Any]) -> None:
-        best = list(found.orders[0])
-        direction = 1 if np.count_nonzero(np.triu(np.less.outer(best, best))) * 4 >= len(best) * (len(best) - 1) else -1
-        best = best[::direction]
+        best = list(towards(found.orders[0], tuple(range(len(labels)))))
+        direction = 1 if best[0] == found.orders[0][0] else -1
         graphs = [OrderGraph.chain(labels[list(order)[::direction]].tolist()) for order in found.orders]
         scores = np.array([solves.by_fold(order) for order in found.orders])
         names = [" < ".join(map(quoted, graph.labels)) for graph in graphs]
@@ -240,42 +231,15 @@ class OrderGraphSearchCV(MetaEstimatorMixin, BaseEstimator):
         decided = [tuple(labels[list(pair[::direction])].tolist()) for pair in found.decided()]
         self.order_ = OrderGraph.from_edges(decided, labels=labels[best].tolist()).reduction()
         known = set(decided)
-        pairs = [(lo, hi) for k, lo in enumerate(labels[best]) for hi in labels[best][k + 1 :]]
-        self.undecided_ = [pair for pair in pairs if pair not in known]
+        self.undecided_ = [pair for pair in combinations(labels[best].tolist(), 2) if pair not in known]
         self.best_params_ = {"order": self.order_ if decided else graphs[0]}
         if self.undecided_:
             _warn_undecided(self.undecided_, nothing=not decided)
-
-    def score_samples(self, X: Any) -> Floats:
-        """Place every row of X on the score line of the best estimator; higher means ranked higher.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.score_samples(X)
-
-    def predict(self, X: Any) -> Floats:
-        """Scores of the rows of X, the same as ``score_samples``."""
-        return self.score_samples(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Pair accuracy over the order that was chosen."""
         check_is_fitted(self)
         return self.best_estimator_.score(X, y, sample_weight=sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._inner)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.target_tags.required = True
-        return tags
 
 
 def _table(names: list[str], params: list[dict[str, Any]], scores: Floats) -> dict[str, Any]:

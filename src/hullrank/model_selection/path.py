@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval
@@ -16,7 +16,8 @@ from hullrank.data import check_queries, check_rows, check_target, check_weights
 from hullrank.exceptions import HullrankError
 from hullrank.model_selection._grid import Rated, run_grid
 from hullrank.model_selection._scoring import Scorer, deal, refuse_empty_folds
-from hullrank.models.base import fitting
+from hullrank.model_selection._search import BestEstimator
+from hullrank.models.base import OrderedClassesMixin, fitting
 from hullrank.models.hull import ConvexHullRanker
 from hullrank.models.margins import FixedMarginClassifier
 from hullrank.models.pairs import SwappedPairsRanker
@@ -25,10 +26,9 @@ Floats = NDArray[np.float64]
 _AROUND = 0.01, 100.0  # the ends of the default grid of C, in units of C="scale"
 
 
-class PathCV(MetaEstimatorMixin, BaseEstimator):
+class PathCV(BestEstimator):
     """What the cross-validated estimators share; subclasses name the estimator."""
 
-    _base: ClassVar[type[Any]]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "gammas": ["array-like", None],
@@ -64,21 +64,9 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         self.complete = complete
         self.verbose = verbose
 
-    @property
-    def _inner(self) -> Any:
-        return self._base() if self.estimator is None else self.estimator
-
-    def _check_inner(self) -> None:
-        given, base = type(self._inner), self._base
-        if not issubclass(given, base):
-            raise HullrankError(
-                f"estimator must be a {base.__name__}, got {given.__name__}; use GridSearchCV for others"
-            )
-
     def _search(self, X: Any, y: Any, groups: Any, metadata: dict[str, Any]) -> Self:
         """Rate the grid, choose, and fit the choice on all rows."""
-        self._check_inner()
-        inner = self._inner
+        inner = self._checked_inner("use GridSearchCV for others")
         _, y = indexable(X, y)
         rows = check_rows(self, X, reset=True, sparse=inner.kernel != "precomputed")
         discrete = getattr(inner, "_discrete", False) and inner.classes is None
@@ -128,42 +116,6 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
                 clone(inner).set_params(**{name: value})._validate_params()
         return list(ParameterGrid(grid))
 
-    def score_samples(self, X: Any) -> Floats:
-        """Place every row of X on the score line of the best estimator; higher means ranked higher.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.score_samples(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """What the best estimator predicts: labels, or scores.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        answer : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._inner)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.target_tags.required = True
-        return tags
-
     def _rate(self, X: Any, y: Any, **metadata: Any) -> float:
         check_is_fitted(self)
         given = {name: each for name, each in metadata.items() if each is not None}
@@ -177,7 +129,30 @@ def _plain(y: Any) -> Any:
     return y
 
 
-class FixedMarginClassifierCV(ClassifierMixin, PathCV):
+class ClassPathCV(PathCV):
+    """What the cross-validated estimators of classes share: rows have weights and groups, but no queries."""
+
+    @fitting
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Rate the grid on the folds, and fit the best point on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Price of each sample's slack, and its weight in the score.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are never split between learning and rating.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._search(X, y, groups, {"sample_weight": sample_weight})
+
+
+class FixedMarginClassifierCV(OrderedClassesMixin, ClassPathCV):
     """`FixedMarginClassifier` with C, gamma and loss chosen by cross-validation.
 
     The choice is that of GridSearchCV over the same grid and folds. Every solve starts from the solution of its
@@ -251,25 +226,6 @@ class FixedMarginClassifierCV(ClassifierMixin, PathCV):
 
     _base = FixedMarginClassifier
 
-    @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Rate the grid on the folds, and fit the best point on all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Price of each sample's slack, and its weight in the score.
-        groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never split between learning and rating.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._search(X, y, groups, {"sample_weight": sample_weight})
-
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, lowest first."""
@@ -293,13 +249,8 @@ class FixedMarginClassifierCV(ClassifierMixin, PathCV):
         """The score by which the grid was rated: that of ``scoring``, or accuracy."""
         return self._rate(X, y, sample_weight=sample_weight)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
-
-class ConvexHullRankerCV(PathCV):
+class ConvexHullRankerCV(ClassPathCV):
     """`ConvexHullRanker` with C, gamma and loss chosen by cross-validation.
 
     Parameters and attributes are those of `FixedMarginClassifierCV`; folds are rated by pair accuracy unless
@@ -316,25 +267,6 @@ class ConvexHullRankerCV(PathCV):
     """
 
     _base = ConvexHullRanker
-
-    @fitting
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Rate the grid on the folds, and fit the best point on all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Price of each sample's slack, and its weight in the score.
-        groups : array-like of shape (n_samples,), default=None
-            Rows of one group are never split between learning and rating.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._search(X, y, groups, {"sample_weight": sample_weight})
 
     def predict_class(self, X: Any) -> NDArray[Any]:
         """The class whose interval is nearest to the score of each row of X, by the best estimator.

@@ -6,21 +6,22 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import HasMethods, Interval, num_samples, safe_indexing
 from hullrank.data import check_target
 from hullrank.data.checks import refuse_masked
+from hullrank.models._wrapped import WrappingClassifier
 from hullrank.models.base import fitting
 from hullrank.models.calibration import OrdinalCalibrator
 
 Floats = NDArray[np.float64]
 
 
-class OrdinalPredictionSets(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class OrdinalPredictionSets(WrappingClassifier):
     """Sets of neighbouring grades that contain the true grade with a guaranteed probability.
 
     Some rows, drawn at random, are kept from learning. On them one sees how far a set that grows from the most probable
@@ -111,27 +112,11 @@ class OrdinalPredictionSets(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = self.estimator_.classes_
         needed = growth(self.estimator_.predict_proba(safe_indexing(X, kept)))
         place = {label: k for k, label in enumerate(self.classes_.tolist())}
-        codes = [place.get(label, -1) for label in values[kept].tolist()]
-        reached = [row[k] if k >= 0 else np.inf for row, k in zip(needed, codes, strict=True)]
+        true = zip(needed, values[kept].tolist(), strict=True)
+        reached = [row[place[label]] if label in place else np.inf for row, label in true]
         self.growth_, self.n_calibration_ = _upper_quantile(reached, self.coverage), len(kept)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        self._store_features()
         return self
-
-    def score_samples(self, X: Any) -> Floats:
-        """Place every row of X on the score line of the estimator; higher means ranked higher.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.estimator_.score_samples(X)
 
     def predict_proba(self, X: Any) -> Floats:
         """The estimator's probability of every class for every row of X.
@@ -190,13 +175,6 @@ class OrdinalPredictionSets(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         last = contained.shape[1] - 1
         ends = np.column_stack([contained.argmax(axis=1), last - contained[:, ::-1].argmax(axis=1)])
         return self.classes_[ends]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def growth(probabilities: Floats) -> Floats:

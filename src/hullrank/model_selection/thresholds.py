@@ -4,20 +4,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import HasMethods, StrOptions
 from hullrank.models._cross_scores import cross_validated_scores
 from hullrank.models._cuts import best_cuts, metric_costs
+from hullrank.models._wrapped import WrappingClassifier
 from hullrank.models.base import fitting
 
-Floats = NDArray[np.float64]
 METRICS = ("mean_rank_error", "accuracy", "within_one", "quadratic_kappa")
 
 
-class TunedThresholdOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class TunedThresholdOrdinal(WrappingClassifier):
     """Ordinal classifier that cuts the score line of any estimator where a metric is best.
 
     Models fitted to the other folds score each fold; scores are standardised by mean and standard deviation of the
@@ -99,24 +96,8 @@ class TunedThresholdOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         relative = isinstance(self.metric, str) and self.metric == "quadratic_kappa"
         cuts, self.best_score_ = best_cuts(found.scores, found.codes, found.weights, costs, relative=relative)
         self.thresholds_ = found.mean + found.scale * cuts
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        self._store_features()
         return self
-
-    def score_samples(self, X: Any) -> Floats:
-        """Place every row of X on the score line of the estimator; higher means ranked higher.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.estimator_.score_samples(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class between whose thresholds every row of X lies.
@@ -131,11 +112,3 @@ class TunedThresholdOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         scores = self.score_samples(X)
         return self.classes_[np.searchsorted(self.thresholds_, scores, side="left")]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.classifier_tags.poor_score = True
-        return tags

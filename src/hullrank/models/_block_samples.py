@@ -64,7 +64,7 @@ class Share(NamedTuple):
 
     def sampled(self, X: Any) -> int:
         """Rows of the sample."""
-        size = max(_bytes(X) // max(X.shape[0], 1), 1)
+        size = max(_bytes(X) // X.shape[0], 1)
         return max(min(self.rows, self.sample // size), self.rows // _LEAST_SAMPLE)
 
 
@@ -95,7 +95,7 @@ def first_pass(rows: BlockRows, n_blocks: int, memory: int, gathers: bool, discr
         raise LabelError("labels are words in some blocks of the source and numbers in others; make them all alike")
     mean, spread = _merged(sums["moments"])
     categories = _joined_order(sums["categories"], set(sums["counts"])) if sums["categories"] else None
-    whole = _joined(sums["whole"]) if len(sums["whole"]) == n_blocks - sums["empty"] else None
+    whole = _joined(sums["whole"]) if len(sums["whole"]) == len(sums["sample"]) else None
     return FirstPass(sums["counts"], sums["weights"], mean, spread, _joined(sums["sample"]), categories, whole)
 
 
@@ -112,19 +112,16 @@ def rows_held(memory: int, found: FirstPass) -> int:
 def summarise(raw: tuple[Any, Any, Any, Any], share: Share, discrete: bool) -> Sums:
     """The sums of one block (a task: see ``block_rows``); small blocks are kept as a whole."""
     X, values, weights = checked(raw, discrete)
-    sums: Sums = {"counts": {}, "weights": {}, "moments": [], "sample": [], "categories": [], "whole": [], "empty": 0}
-    kept = np.flatnonzero(weights)
-    if len(kept) == 0:
-        return {**sums, "empty": 1}
+    sums: Sums = {"counts": {}, "weights": {}, "moments": [], "sample": [], "categories": [], "whole": []}
+    if not len(weights):
+        return sums
     if (categories := declared_categories(raw[1])) is not None:
         sums["categories"] = [categories]
-    if len(kept) < len(weights):
-        X, values, weights = X[kept], values[kept], weights[kept]
     labels, codes = unique_inverse(values)
     samples = Samples(X, codes, weights, len(labels))
     items = labels.tolist()
     sums["counts"] = dict(zip(items, np.diff(samples.starts).tolist(), strict=True))
-    sums["weights"] = dict(zip(items, np.bincount(codes, weights, len(labels)).tolist(), strict=True))
+    sums["weights"] = dict(zip(items, samples.class_weight.tolist(), strict=True))
     sums["moments"] = [_moments(X, weights)]
     part = draw(samples, share.sampled(X), np.random.default_rng(len(codes)), fewest=2)
     sums["sample"] = [(_owned(part.X), labels[part.codes], part.weights)]
@@ -134,7 +131,7 @@ def summarise(raw: tuple[Any, Any, Any, Any], share: Share, discrete: bool) -> S
 
 
 def checked(raw: tuple[Any, Any, Any, Any], discrete: bool) -> tuple[Any, NDArray[Any], Floats]:
-    """The rows of a block as finite float64, its target and its weights."""
+    """The rows of a block that have a positive weight as finite float64, their target and their weights."""
     X, y, weight, qid = raw
     if qid is not None:
         raise HullrankError(
@@ -144,10 +141,14 @@ def checked(raw: tuple[Any, Any, Any, Any], discrete: bool) -> tuple[Any, NDArra
     X = checked_features(X)
     if X.shape[0] == 0:
         return X, np.empty(0), np.empty(0)
-    values = check_target(X, y, discrete=discrete)
-    if weight is None or np.any(weight):
-        return X, values, check_weights(weight, X)
-    return X, values, np.zeros(X.shape[0])  # rows that do not count, in a block of their own
+    values, weights = check_target(X, y, discrete=discrete), checked_weights(weight, X)
+    kept = np.flatnonzero(weights)
+    return (X, values, weights) if len(kept) == len(weights) else (X[kept], values[kept], weights[kept])
+
+
+def checked_weights(weight: Any, X: Any) -> Floats:
+    """The weights of the rows of a block; unlike those of all rows, they may all be 0."""
+    return check_weights(weight, X) if weight is None or np.any(weight) else np.zeros(X.shape[0])
 
 
 def checked_features(X: Any) -> Any:
@@ -179,10 +180,7 @@ def checked_features(X: Any) -> Any:
 def encode(raw: tuple[Any, Any, Any, Any], codes: dict[Any, int], factors: Floats, discrete: bool) -> Block:
     """A raw block with its labels as codes of the classes, and class weights multiplied with those of the rows."""
     X, values, weights = checked(raw, discrete)
-    kept = np.flatnonzero(weights)
-    if len(kept) < len(weights):
-        X, values, weights = X[kept], values[kept], weights[kept]
-    if len(kept) == 0:
+    if not len(weights):
         return Block(X, np.empty(0, dtype=np.intp), np.empty(0))
     labels, inverse = unique_inverse(values)
     try:

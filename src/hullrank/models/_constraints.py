@@ -28,7 +28,6 @@ class HardMargin(Options):
 
 
 PRICE: list[Any] = [positive(), StrOptions({"scale"})]
-CLASS_WEIGHT: list[Any] = [dict, StrOptions({"balanced"}), None]
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(set(KERNELS)), callable],
     "gamma": [StrOptions({"scale", "auto", "ard"}), positive()],
@@ -45,6 +44,8 @@ SOLVER_CONSTRAINTS: dict[str, list[Any]] = {
 }
 CLASS_CONSTRAINTS: dict[str, list[Any]] = {
     "classes": ["array-like", None],
+    "class_weight": [dict, StrOptions({"balanced"}), None],
+    "warm_start": ["boolean"],
     **SIGN_CONSTRAINTS,
     **KERNEL_CONSTRAINTS,
     **SOLVER_CONSTRAINTS,

@@ -66,8 +66,8 @@ def cross_validated_scores(estimator: Any, X: Any, y: Any, sample_weight: Any, c
     tested = np.zeros(len(weights), dtype=bool)
     for train, test in _splits(cv, X, codes, used, labels.classes):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ScaleWarning)  # the fit on all rows has said it
+            # The fit on all rows has already warned of scales.
+            with warnings.catch_warnings(action="ignore", category=ScaleWarning):
                 model = _fit_part(estimator, X, y, given, train)
         except KeyboardInterrupt as stop:
             raise FoldsStopped(fitted) from stop
@@ -76,17 +76,16 @@ def cross_validated_scores(estimator: Any, X: Any, y: Any, sample_weight: Any, c
         mean, scale = _location(model, X, weights, train)
         scores[test] = (model.score_samples(safe_indexing(X, test)) - mean) / scale
         tested[test] = True
-    tested &= weights > 0
     return CrossScores(fitted, labels.classes, scores[tested], codes[tested], weights[tested], *location)
 
 
 def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.intp] | None = None) -> Any:
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
         raise HullrankError(f"{type(estimator).__name__}.fit takes no sample_weight; fit the calibrator without it")
+    given = {} if weights is None else {"sample_weight": weights if rows is None else weights[rows]}
     if rows is not None:
         X, y = safe_indexing(X, rows), safe_indexing(y, rows)
-        weights = None if weights is None else weights[rows]
-    return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
+    return clone(estimator).fit(X, y, **given)
 
 
 def _interrupted(model: Any) -> bool:

@@ -15,6 +15,7 @@ from hullrank.exceptions import HullrankError
 
 Floats = NDArray[np.float64]
 _FAR = 500.0  # log-odds between two cuts beyond which their distance has no effect that float64 could show
+_MOST_STEPS = 200  # of Newton's method
 _RIDGE = 1e-9  # on the slope, per unit of weight: keeps it finite when the scores separate the classes
 
 
@@ -81,10 +82,10 @@ def fit_cumulative_logistic(scores: Floats, codes: NDArray[np.intp], weights: Fl
     return float(x[-1]), x[:-1]
 
 
-def _newton(likelihood: _Likelihood, x: Floats, max_iter: int = 200) -> Floats:
+def _newton(likelihood: _Likelihood, x: Floats) -> Floats:
     """Newton's method with a line search, which also copes with the bad Hessians of scores that nearly separate."""
     value = likelihood.loss(x)
-    for _ in range(max_iter):
+    for _ in range(_MOST_STEPS):
         gradient, hessian = likelihood.derivatives(x)
         step = np.linalg.solve(hessian, gradient)
         decrement = float(gradient @ step)

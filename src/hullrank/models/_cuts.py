@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from hullrank.models._decisions import check_costs
+from hullrank.exceptions import HullrankError
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +28,20 @@ def metric_costs(metric: Any, n_classes: int) -> Floats:
     }[metric]
 
 
+def check_costs(costs: ArrayLike, n_classes: int) -> Floats:
+    """Costs [true class, predicted class] as a square matrix of finite numbers."""
+    table = np.asarray(costs, dtype=np.float64)
+    if table.shape != (n_classes, n_classes):
+        raise HullrankError(
+            f"the costs have shape {table.shape}, but there are {n_classes} classes; pass one row per true class and "
+            "one column per predicted class, from lowest to highest"
+        )
+    if not np.isfinite(table).all():
+        i, j = np.argwhere(~np.isfinite(table))[0]
+        raise HullrankError(f"the cost of predicting class {j} for class {i} is {table[i, j]}; costs must be finite")
+    return table
+
+
 def best_cuts(
     scores: Floats, codes: NDArray[np.intp], weights: Floats, costs: Floats, *, relative: bool
 ) -> tuple[Floats, float]:
@@ -37,7 +51,20 @@ def best_cuts(
     predicted label, and what is left of 1 is returned (kappa). Both are sums over samples, so that their ratio is
     minimised by a few minimisations of cost - ratio * chance with the ratio found so far (Dinkelbach 1967), each exact.
     """
-    return best_cuts_between(*weights_by_level(scores, codes, weights, len(costs)), costs, relative=relative)
+    levels, table = weights_by_level(scores, codes, weights, len(costs))
+    shares = table / table.sum()
+    paid = shares @ costs
+    ends = _cheapest(paid)
+    if not relative:
+        return _between(levels, ends), -_total(paid, ends) + 0.0
+    chance = np.outer(shares.sum(axis=1), shares.sum(axis=0) @ costs)
+    ratio = _total(paid, ends) / _total(chance, ends)
+    while True:
+        trial = _cheapest(paid - ratio * chance)
+        lower = _total(paid, trial) / _total(chance, trial)
+        if not lower < ratio:
+            return _between(levels, ends), 1 - ratio
+        ends, ratio = trial, lower
 
 
 def weights_by_level(
@@ -52,25 +79,6 @@ def weights_by_level(
 def cheapest_cuts(levels: NDArray[Any], table: NDArray[Any], costs: Floats) -> Floats:
     """Ascending cuts of least cost between levels of the score."""
     return _between(levels, _cheapest(table / table.sum() @ costs))
-
-
-def best_cuts_between(
-    levels: NDArray[Any], table: NDArray[Any], costs: Floats, *, relative: bool
-) -> tuple[Floats, float]:
-    """``best_cuts`` from the ascending levels of the score and the weight of every class there, (level, class)."""
-    shares = table / table.sum()
-    paid = shares @ costs
-    ends = _cheapest(paid)
-    if not relative:
-        return _between(levels, ends), -_total(paid, ends) + 0.0
-    chance = np.outer(shares.sum(axis=1), shares.sum(axis=0) @ costs)
-    ratio = _total(paid, ends) / _total(chance, ends)
-    while True:
-        trial = _cheapest(paid - ratio * chance)
-        lower = _total(paid, trial) / _total(chance, trial)
-        if not lower < ratio:
-            return _between(levels, ends), 1 - ratio
-        ends, ratio = trial, lower
 
 
 def _cheapest(price: Floats) -> NDArray[np.intp]:

@@ -55,9 +55,6 @@ class DrivenMarginClassifier(MarginClassifier):
     ) -> IntervalProblem:
         return self._driven(self._unit(samples, grouped), samples, space)
 
-    def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
-        return self._problem_among(order, samples, space, None)
-
     def _unit(self, samples: Samples, grouped: GroupedClasses | None) -> IntervalProblem:
         return self._unit_problem([samples.n_classes] if grouped is None else grouped.sizes)
 
@@ -113,13 +110,10 @@ class DrivenMarginClassifier(MarginClassifier):
         scores = statement.scores(solution.point) if solution.scores is None else solution.scores
         if np.ptp(scores) > 0:
             return
-        samples, grouped = statement.class_samples, statement.grouped
-        n_classes = len(self.classes_)
-        weights = np.bincount(samples.codes, samples.weights, n_classes).astype(np.float64, copy=False)
-        _predict_median(self.thresholds_, scores[0], weights)
-        if grouped is not None:
-            by_cell = np.bincount(statement.samples.codes, statement.samples.weights)
-            for cuts, own in zip(self.group_thresholds_, grouped.per_group(by_cell, n_classes), strict=True):
+        _predict_median(self.thresholds_, scores[0], statement.class_samples.class_weight)
+        if statement.grouped is not None:
+            weights = statement.grouped.per_group(statement.samples.class_weight, len(self.classes_))
+            for cuts, own in zip(self.group_thresholds_, weights, strict=True):
                 _predict_median(cuts, scores[0], np.nan_to_num(own))
 
 
@@ -136,11 +130,6 @@ def _predict_median(cuts: Floats, score: float, weights: Floats) -> None:
 def is_workable(low: float, high: float) -> bool:
     """Whether there is room between the ends of a range, beyond the digits of a linear program."""
     return low < high * (1 - 1e-6)
-
-
-def where(space: KernelSpace | None) -> str:
-    """In which functions, if these are restricted."""
-    return f", where {space.span}" if space is not None and space.is_approximate else ""
 
 
 def row_weight(unit: IntervalProblem, samples: Samples) -> float:

@@ -17,12 +17,9 @@ from hullrank.solvers.base import Options
 
 Floats = NDArray[np.float64]
 
-_FAR = 30.0
-"""Spreads from the median at which columns are clipped, so that outliers do not own a start."""
-_SVM_WORK = 3e6
-"""Entries of the rows up to which the SVM is a matter of a second or two."""
-_SHARE = 0.2
-"""Part of the time limit that starts may take."""
+_FAR = 30.0  # spreads from the median at which columns are clipped, so that outliers do not own a start
+_SVM_WORK = 3e6  # rows times squared columns up to which the SVM is a matter of a second or two
+_SHARE = 0.2  # share of the time limit that starts may take
 
 
 def directions(rows: Rows, epsilon: float, time_limit: float | None) -> Sequence[Floats]:
@@ -49,16 +46,14 @@ def _regression(rows: Rows) -> Floats:
     from sklearn.linear_model import LogisticRegression, Ridge  # long to load, and only used by a search
 
     model = LogisticRegression() if rows.codes.max() <= 1 else Ridge()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return np.asarray(model.fit(rows.X, rows.codes, sample_weight=rows.weights).coef_).ravel()
 
 
 def _svm(rows: Rows) -> Floats:
     if rows.X.size * rows.X.shape[1] > _SVM_WORK:
         return np.zeros(rows.X.shape[1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model = SwappedPairsRanker(C=100.0).fit(rows.X, rows.codes, sample_weight=rows.weights, qid=rows.query)
     if model.certificate_.status is Status.INTERRUPTED:
         raise KeyboardInterrupt

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from hullrank.data import RowView, Samples, check_rows, distinct_rows, rows_of
 from hullrank.exceptions import HullrankError
@@ -16,6 +17,7 @@ from hullrank.problem.kernels import resolve_gamma
 from hullrank.problem.lengths import column_gammas, scale_columns
 from hullrank.problem.rows import linear_scores
 from hullrank.problem.signs import Signs
+from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
 Ranks = tuple[NDArray[Any], NDArray[np.integer] | None]  # targets, and queries or None
@@ -31,7 +33,7 @@ class KernelMixin:
     With a kernel the score is f(x) = sum_i dual_coef_i k(x_i, x) over the support vectors.
     """
 
-    kernel: Any = "linear"  # this and the next: what an estimator has that does not offer the parameter
+    kernel: Any = "linear"  # the values, down to ``verbose``, for estimators that do not offer these parameters
     gamma: float | str = "scale"
     degree: int = 3
     coef0: float = 0.0
@@ -46,15 +48,11 @@ class KernelMixin:
 
     @property
     def _has_kernel(self) -> bool:
-        return bool(self.kernel != "linear" or self.approximation is not None or self._coefficient_norm)
+        return bool(self.kernel != "linear" or self.approximation is not None or self.norm == "coefficient")
 
     @property
     def _reads_pieces(self) -> bool:
         return hasattr(self, "coef_") or self.kernel != "precomputed"
-
-    @property
-    def _coefficient_norm(self) -> bool:
-        return self.norm == "coefficient"
 
     def _signs(self, d: int) -> Signs | None:
         """The signs that ``monotonic_cst`` asks of the weights of d features; None if it asks for none."""
@@ -81,7 +79,7 @@ class KernelMixin:
     def _check_features(self, X: Any, reset: bool) -> Any:
         """Checked rows; those of a linear score, and many in float32 for a kernel, stay where they are in memory."""
         of_products = isinstance(self.kernel, str) and self.kernel in _OF_PRODUCTS and self.gamma != "ard"
-        copied = self._has_kernel and (not of_products or self._coefficient_norm)
+        copied = self._has_kernel and (not of_products or self.norm == "coefficient")
         X = check_rows(self, X, reset=reset, sparse=self.kernel != "precomputed", copied=copied)
         if self._has_kernel and not sp.issparse(X) and not (isinstance(X, RowView) and X.size > LARGE):
             X = np.ascontiguousarray(X)
@@ -96,17 +94,17 @@ class KernelMixin:
         """
         if not self._has_kernel:
             return None
-        rank = basis_size(self.approximation)
-        if self._coefficient_norm and rank is not None:
+        rank, coefficient_norm = basis_size(self.approximation), self.norm == "coefficient"
+        if coefficient_norm and rank is not None:
             raise HullrankError("norm='coefficient' needs the whole kernel matrix; use approximation=None")
+        columns: Floats | None = None
         if self.kernel == "precomputed":
             gram = Gram(X, "precomputed")
         else:
             gamma = self.gamma_ if hasattr(self, "gamma_") else self._resolved_gamma(X, weights, ranks)
             one, columns = (1.0, gamma) if isinstance(gamma, np.ndarray) else (gamma, None)
             gram = Gram(scale_columns(X, columns), self.kernel, one, self.degree, self.coef0)
-            return KernelSpace(gram if rows is None else gram.take(rows), rank, self._coefficient_norm, columns)
-        return KernelSpace(gram if rows is None else gram.take(rows), rank, self._coefficient_norm)
+        return KernelSpace(gram if rows is None else gram.take(rows), rank, coefficient_norm, columns)
 
     def _resolved_gamma(self, X: Any, weights: Floats, ranks: Ranks | None) -> float | Floats:
         """The number behind gamma, or one for every column."""
@@ -128,6 +126,25 @@ class KernelMixin:
         if self.kernel != "precomputed":
             columns = statement.space.column_gamma
             self.gamma_ = statement.space.gram.gamma if columns is None else columns
+
+    def candidate(self, statement: Any) -> Point:
+        """The fitted attributes as a point of the stated problem.
+
+        Parameters
+        ----------
+        statement : Statement
+            What ``state`` returned for the training data.
+
+        Returns
+        -------
+        point : Point
+        """
+        check_is_fitted(self, "n_iter_")
+        return Point(self._stored_coef(statement), self._stored_thresholds(statement))
+
+    def _stored_thresholds(self, statement: Any) -> Floats:
+        """The thresholds of the stated problem, of which problems over pairs have none."""
+        return np.empty(0)
 
     def _stored_coef(self, statement: Any) -> Floats:
         """The weights, or the kernel coefficient of every sample of the statement."""
@@ -165,8 +182,7 @@ class KernelMixin:
 
     def _scores(self, X: Any) -> Floats:
         if hasattr(self, "coef_"):
-            scores: Floats = super()._scores(X)  # type: ignore[misc]
-            return scores
+            return super()._scores(X)  # type: ignore[misc]
         coef = self.dual_coef_[0]
         if self._held is not None and self._held[0] is X:
             every = np.zeros(self._held[1].shape[1])

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.data import check_queries, check_target, check_weights
+from hullrank.data import check_queries, check_target
 from hullrank.exceptions import HullrankError, NoComparablePairError
-from hullrank.models._block_samples import checked_features
+from hullrank.models._block_samples import checked_features, checked_weights
 from hullrank.models._pair_spread import look_at_spread, mean_square, range_ranks
 from hullrank.problem.block_pairs import FEW_RANKS, BlockPairStatement, PairSurvey, Plan, inside_pairs, pair_block
 from hullrank.problem.block_rows import BlockRows, Sums
@@ -43,8 +43,8 @@ def checked_block(block: tuple[Any, Any, Any, Any]) -> Checked:
             "the targets of rows in blocks must be numbers, whose order does not depend on the block; give every grade "
             "a number (an ordered Categorical has them as y.cat.codes)"
         )
-    weights = np.zeros(len(targets)) if weight is not None and not np.any(weight) else check_weights(weight, X)
-    rows = np.flatnonzero(weights > 0)
+    weights = checked_weights(weight, X)
+    rows = np.flatnonzero(weights)
     qid = None if qid is None else np.asarray(qid)[rows]
     return X[rows], targets[rows].astype(np.float64), weights[rows], qid
 

@@ -46,8 +46,8 @@ class PairChargeRanker(QueryRankerMixin, ScoreLineEstimator):
         return Point(w)
 
     def _warm_start_for(self, n_features: int) -> Floats | None:
-        """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then."""
-        start: Floats | None = getattr(self, "_warm", None) if self.warm_start else None
+        """The weights of the last fit, if they were kept and there are as many columns as then."""
+        start: Floats | None = getattr(self, "_warm", None)
         return start if start is not None and len(start) == n_features else None
 
     def _scores(self, X: Any) -> Floats:

@@ -27,6 +27,7 @@ class PriceMixin:
     C: Any
     C_: float
     loss: str
+    kernel: Any
     _scaled_price: ClassVar[dict[str, float]]  # by loss: C="scale" times the mean squared distance
 
     def _price(self, mean_square: Callable[[], float]) -> float:
@@ -48,6 +49,8 @@ class PriceMixin:
 class SlackPriceMixin(PriceMixin):
     """A price of slack that is summed over samples, in units of 1 / their mean squared distance from their mean."""
 
+    _scaled_price: ClassVar[dict[str, float]] = {"squared_hinge": 1.0, "hinge": 3.0, "logistic": 10.0}
+
     def _slack_price(self, samples: Samples, space: KernelSpace | None) -> float:
         return self._price(lambda: self._mean_square(samples, space))
 
@@ -66,7 +69,7 @@ class SlackPriceMixin(PriceMixin):
         if self.C_ * square < _SMALL * self._scaled_price[self.loss]:
             return "use a larger C, or C='scale'"
         other = "loss='squared_hinge', " if self.loss == "hinge" else ""
-        kernel = "a kernel" if getattr(self, "kernel", "linear") == "linear" else "another kernel"
+        kernel = "a kernel" if self.kernel == "linear" else "another kernel"
         return f"a larger C will hardly help: use {other}{kernel}, or features that say something about y"
 
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:

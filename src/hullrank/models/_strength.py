@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import get_tags
 
 from hullrank._sklearn import safe_indexing
 from hullrank.data import check_queries, declared_categories
@@ -24,7 +25,7 @@ _DEMANDED = 0.5  # standard errors by which a strength must be better than 0; a 
 
 def choose_strength(
     unfitted: Callable[[], Any],
-    learned: Callable[[float], tuple[Floats, bool]],
+    learned: Callable[[float], Floats],
     y: Any,
     values: NDArray[Any],
     weights: Floats,
@@ -32,7 +33,7 @@ def choose_strength(
 ) -> tuple[float, dict[str, Floats]]:
     """The strength by folds of the labelled rows, 0 within half a standard error of the best, and all means.
 
-    ``learned(strength)`` are the rows as estimators learn from them, and whether they are a kernel between the rows.
+    ``learned(strength)`` are the rows as estimators learn from them, or the kernel values between all rows.
     The figure is the mean of pair accuracy, which says more about few rows than accuracy does, and the estimator's
     own score; within queries, which folds keep whole, it is the estimator's own pair accuracy. Folds are dealt
     several times, which lowers the noise of the mean but not the standard error that is demanded, since all share
@@ -42,10 +43,11 @@ def choose_strength(
     queries = check_queries(given.get("qid"), len(values))[counted]
     codes = unique_inverse(values)[1][counted]
     folds = [(counted[train], counted[test]) for train, test in _folds(codes, queries)]
+    pairwise = get_tags(unfitted()).input_tags.pairwise
     target = values if declared_categories(y) is None else y
     scores = np.empty((len(STRENGTHS), len(folds)))
     for k, strength in enumerate(STRENGTHS):
-        rows, pairwise = learned(strength)
+        rows = learned(strength)
         for f, (train, test) in enumerate(folds):
             known = rows[:, train] if pairwise else rows
             scores[k, f] = _rated(unfitted(), known, target, train, test, given)
@@ -65,9 +67,8 @@ def _rated(model: Any, rows: Floats, y: Any, train: Any, test: Any, given: dict[
     part = {name: np.asarray(values)[train] for name, values in given.items()}
     apart = {name: np.asarray(values)[test] for name, values in given.items()}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollapsedRankingWarning)
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        warnings.simplefilter("ignore", ScaleWarning)
+        for category in (CollapsedRankingWarning, UndefinedMetricWarning, ScaleWarning):
+            warnings.simplefilter("ignore", category)
         model.fit(rows[train], target, **part)
         takes = signature(model.score).parameters
         own = model.score(rows[test], known, **{name: apart[name] for name in apart if name in takes})

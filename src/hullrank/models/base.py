@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -73,7 +73,7 @@ def _all_or_nothing(fit: Fit, *, afresh: bool) -> Fit:
 
 
 def _forget(estimator: Any) -> None:
-    """Drop the fitted attributes, whose names end with an underscore, and the start of a warm start not asked for.
+    """Drop the fitted attributes, whose names end with an underscore, and ``_warm`` where no warm start is asked for.
 
     Other private names stay: every fit writes its own anew, and scikit-learn keeps routing and callbacks under some.
     """
@@ -121,7 +121,7 @@ def warn_unless_converged(certificate: Certificate, tol: float, cure: str = _CUR
 
 @lru_cache(maxsize=200, typed=True)
 def _validate_plain(kind: Any, *values: Any) -> None:
-    """Check the values of an estimator's parameters, which takes as long as a tenth of a small fit."""
+    """Check the values of an estimator's parameters, which takes a seventh of a small fit."""
     names = kind._get_param_names()
     validate_parameter_constraints(kind._parameter_constraints, dict(zip(names, values, strict=True)), kind.__name__)
 
@@ -178,13 +178,6 @@ class ScoreLineEstimator(BaseEstimator):
         else:
             super()._validate_params()
 
-    @classmethod
-    @cache
-    def _get_param_names(cls) -> list[str]:
-        """The names of the parameters, read from the signature once: every fit asks for them."""
-        names: list[str] = super()._get_param_names()
-        return names
-
     def _get_params_html(self, *args: Any, **options: Any) -> Any:
         """What scikit-learn's diagrams show of a step: its parameters and, once fitted, the score line.
 
@@ -198,8 +191,8 @@ class ScoreLineEstimator(BaseEstimator):
         return shown
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Weights are enough: points on a path of C have no certificate."""
-        return hasattr(self, "certificate_") or hasattr(self, "coef_") or hasattr(self, "support_")
+        """Weights, or iterations of a fit, are enough: points on a path of C have no certificate."""
+        return hasattr(self, "coef_") or hasattr(self, "n_iter_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -264,7 +257,16 @@ class QueryRankerMixin(RankerMixin):
         return 1.0 - swapped_pairs(y, self.predict(X), qid=qid, sample_weight=sample_weight)
 
 
-class OrdinalClassifierMixin(ClassifierMixin):
+class OrderedClassesMixin(ClassifierMixin):
+    """A classifier that places classes on one line, of which scikit-learn's checks must not expect high accuracy."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class OrdinalClassifierMixin(OrderedClassesMixin):
     """A classifier that cuts the score line at ``thresholds_``."""
 
     def predict(self, X: Any) -> NDArray[Any]:

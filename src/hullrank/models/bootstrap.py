@@ -39,7 +39,7 @@ def bootstrap(
     """
     rng = np.random.default_rng(seed)
     values, qid = np.asarray(y), fit_params.get("qid")
-    others = {name: value for name, value in fit_params.items() if name != "qid" and value is not None}
+    others = {name: value for name, value in fit_params.items() if name != "qid"}
     groups = _groups(model, values, num_samples(X))
     found: list[tuple[Any, Any]] = []
     for k in range(n_resamples):
@@ -97,8 +97,7 @@ def _refit(model: Any, X: Any, y: Any, given: dict[str, Any]) -> Any | None:
     ):
         present = set(np.asarray(y).tolist())
         copy.set_params(classes=[label for label in classes.tolist() if label in present])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             return copy.fit(X, y, **given)
         except HullrankError:

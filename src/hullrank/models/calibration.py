@@ -4,25 +4,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from hullrank._pipelines import unwrap
 from hullrank._sklearn import HasMethods, StrOptions
 from hullrank.models._cross_scores import cross_validated_scores
-from hullrank.models._cumulative_logistic import (
-    class_probabilities,
-    fit_cumulative_logistic,
-    log_class_probabilities,
-)
-from hullrank.models._decisions import check_decision, decide
+from hullrank.models._cumulative_logistic import class_probabilities, fit_cumulative_logistic, log_class_probabilities
+from hullrank.models._cuts import check_costs
+from hullrank.models._wrapped import WrappingClassifier
 from hullrank.models.base import fitting
 
 Floats = NDArray[np.float64]
 
 
-class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class OrdinalCalibrator(WrappingClassifier):
     """Probabilities of ordered classes for any estimator with ``score_samples``.
 
     With t the score of a sample, standardised by the mean and standard deviation of the scores on the training rows,
@@ -113,28 +107,13 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimator_, self.classes_ = found.estimator, found.classes
         self.slope_, self.cuts_ = fit_cumulative_logistic(found.scores, found.codes, found.weights)
         self.score_mean_, self.score_scale_ = found.mean, found.scale
-        check_decision(self.decision, self.classes_)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        if not isinstance(self.decision, str):
+            check_costs(self.decision, len(self.classes_))
+        self._store_features()
         return self
 
     def _standardised(self, X: Any) -> Floats:
         return (self.score_samples(X) - self.score_mean_) / self.score_scale_
-
-    def score_samples(self, X: Any) -> Floats:
-        """Place every row of X on the score line of the estimator; higher means ranked higher.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.score_samples(X)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of every class for every row of X.
@@ -147,7 +126,6 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         probabilities : ndarray of shape (n_samples, n_classes); rows sum to 1
         """
-        check_is_fitted(self)
         return class_probabilities(self._standardised(X), self.slope_, self.cuts_)
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -161,7 +139,6 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         logarithms : ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
         return log_class_probabilities(self._standardised(X), self.slope_, self.cuts_)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -184,10 +161,11 @@ class OrdinalCalibrator(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         return super()._html_repr() + (score_line_svg(unwrap(self).model) if hasattr(self, "estimator_") else "")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.classifier_tags.poor_score = True
-        return tags
+
+def decide(probabilities: Floats, decision: Any) -> NDArray[np.intp]:
+    """The place of a class for every row: by ``decision`` "mode", "median", or a matrix of costs."""
+    if isinstance(decision, str):
+        if decision == "mode":
+            return probabilities.argmax(axis=1)
+        return (np.cumsum(probabilities, axis=1)[:, :-1] < 0.5).sum(axis=1)
+    return (probabilities @ check_costs(decision, probabilities.shape[1])).argmin(axis=1)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
 from hullrank.exceptions import InfeasibleParameterError
-from hullrank.models._constraints import CLASS_CONSTRAINTS, CLASS_WEIGHT, positive
-from hullrank.models._driven import FRACTION, Direction, DrivenMarginClassifier, is_workable, row_weight, where
-from hullrank.models.intervals import has_collapsed, warn_collapsed
+from hullrank.models._constraints import CLASS_CONSTRAINTS, positive
+from hullrank.models._driven import FRACTION, Direction, DrivenMarginClassifier, is_workable, row_weight
+from hullrank.models.intervals import has_collapsed, warn_collapsed, where
 from hullrank.problem.certificate import Status
 from hullrank.problem.charges import Charge
 from hullrank.problem.grouped_classes import side_by_side
@@ -127,8 +127,6 @@ class NuMarginClassifier(DrivenMarginClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "nu": [positive(), StrOptions({"auto"})],
         "fraction": FRACTION,
-        "class_weight": CLASS_WEIGHT,
-        "warm_start": ["boolean"],
         **CLASS_CONSTRAINTS,
     }
 
@@ -312,8 +310,6 @@ class SumOfMarginsClassifier(DrivenMarginClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [positive(), StrOptions({"auto"})],
         "fraction": FRACTION,
-        "class_weight": CLASS_WEIGHT,
-        "warm_start": ["boolean"],
         **CLASS_CONSTRAINTS,
     }
 

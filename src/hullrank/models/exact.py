@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import ClassifierTags, check_random_state
 
 from hullrank._sklearn import Interval, StrOptions
@@ -28,7 +29,6 @@ from hullrank.problem.exact_certificate import ExactCertificate
 from hullrank.problem.statistics import NAMES, RankStatistic
 
 Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 class ExactRanker(PairChargeRanker):
@@ -211,7 +211,24 @@ class ExactRanker(PairChargeRanker):
         -------
         statement : frozen record of the distinct rows, the pairs, their weights and the allowed weights
         """
-        return self._statement_of(*self._check(X, y, sample_weight, qid))
+        X, codes, weights, query = self._check(X, y, sample_weight, qid)
+        statistic = RankStatistic.of(self.statistic)
+        signs = signs_of_features(self.monotonic_cst, X.shape[1], getattr(self, "feature_names_in_", None))
+        rule = WeightRule(signs, self.max_weight if self.weights == "integer" else None, self.max_features)
+        if statistic.is_auc:
+            return state_pairs(X, codes, weights, query, rule)
+        if codes.max() > 1:
+            raise LabelError(
+                f"statistic {statistic.name!r} ranks positives above negatives, and y has {codes.max() + 1} classes; "
+                "pass two classes, or statistic='auc', which takes any grades"
+            )
+        if query.any():
+            raise HullrankError(f"statistic {statistic.name!r} takes no qid; only 'auc' compares within queries")
+        if (weights != np.floor(weights)).any():
+            raise HullrankError(
+                f"sample_weight must be whole numbers for statistic {statistic.name!r}, whose ranks count samples"
+            )
+        return state_ranks(X, codes, weights, statistic.weights(int(weights.sum())), rule)
 
     def _starts(self, statement: Statement) -> Sequence[Floats]:
         last = self._warm_start_for(statement.rows.X.shape[1])
@@ -233,31 +250,8 @@ class ExactRanker(PairChargeRanker):
         qid : array-like of shape (n_samples,), default=None
         """
         self._validate_params()
-        checker = type(self)(**self.get_params(deep=False))
-        statement = checker._statement_of(*checker._check(X, y, sample_weight, qid))
+        statement = clone(self).state(X, y, sample_weight=sample_weight, qid=qid)
         rank_program(statement, self.epsilon).program.write(path)
-
-    def _rule(self, d: int) -> WeightRule:
-        """The weights that the parameters allow."""
-        signs = signs_of_features(self.monotonic_cst, d, getattr(self, "feature_names_in_", None))
-        return WeightRule(signs, self.max_weight if self.weights == "integer" else None, self.max_features)
-
-    def _statement_of(self, X: Floats, codes: Indices, weights: Floats, query: Indices) -> Statement:
-        statistic, rule = RankStatistic.of(self.statistic), self._rule(X.shape[1])
-        if statistic.is_auc:
-            return state_pairs(X, codes, weights, query, rule)
-        if codes.max() > 1:
-            raise LabelError(
-                f"statistic {statistic.name!r} ranks positives above negatives, and y has {codes.max() + 1} classes; "
-                "pass two classes, or statistic='auc', which takes any grades"
-            )
-        if query.any():
-            raise HullrankError(f"statistic {statistic.name!r} takes no qid; only 'auc' compares within queries")
-        if (weights != np.floor(weights)).any():
-            raise HullrankError(
-                f"sample_weight must be whole numbers for statistic {statistic.name!r}, whose ranks count samples"
-            )
-        return state_ranks(X, codes, weights, statistic.weights(int(weights.sum())), rule)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

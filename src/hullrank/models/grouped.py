@@ -1,6 +1,5 @@
 """Class-based estimators that take groups of rows whose grades cannot be compared: one score, own thresholds."""
 
-from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Any, Self
@@ -8,19 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.data import Samples, check_queries, check_target, check_weights
+from hullrank.data import check_queries, check_target, check_weights
 from hullrank.data.checks import is_source
 from hullrank.data.labels import unique_inverse
 from hullrank.exceptions import HullrankError
 from hullrank.models._scales import warn_of_scales
 from hullrank.models.base import fitting
 from hullrank.models.intervals import IntervalEstimator
-from hullrank.order import OrderGraph
 from hullrank.problem.block_rows import ReadBlocks, refuse_beside_blocks
-from hullrank.problem.grouped_classes import GroupedClasses, order_among, side_by_side
+from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.interval_statement import IntervalStatement
-from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.statement import Solution
 
 Floats = NDArray[np.float64]
@@ -81,34 +77,19 @@ class GroupedIntervalEstimator(IntervalEstimator):
         found = None if groups is None else check_groups(groups, X.shape[0])
         return self._statement_of(X, y, values, check_weights(sample_weight, X), found)
 
-    def _problem_among(
-        self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses | None
-    ) -> IntervalProblem:
-        """The problems of all groups side by side; a group without two comparable classes says nothing."""
-        if grouped is None:
-            return self._problem(order, samples, space)
-        problems: list[IntervalProblem | None] = []
-        for group in range(grouped.n_groups):
-            part = order_among(order, grouped.classes_of(group))
-            counted = replace(samples, n_classes=len(part))
-            problems.append(self._problem(part, counted, space) if part.n_edges else None)
-        return side_by_side(problems, grouped.sizes)
-
     def _store(self, statement: IntervalStatement, solution: Solution) -> None:
         super()._store(statement, solution)
         grouped = statement.grouped
         if grouped is None:
             return
-        n_classes, ends = len(statement.classes), self.intervals_
-        weights = np.bincount(statement.samples.codes, statement.samples.weights, len(grouped.group))
+        n_classes = len(statement.classes)
         if statement.space is not None:
             self.n_support_ = np.bincount(grouped.cls, self.n_support_, n_classes).astype(np.intp)
         self.groups_ = grouped.labels
-        self.group_intervals_ = grouped.per_group(ends, n_classes)
-        shares = np.nan_to_num(grouped.per_group(weights, n_classes))
-        self.intervals_ = np.stack([_pooled(side, shares, fill) for side, fill in zip(
-            np.moveaxis(self.group_intervals_, 2, 0), (-np.inf, np.inf), strict=True
-        )], axis=1)  # fmt: skip
+        self.group_intervals_ = grouped.per_group(self.intervals_, n_classes)
+        shares = np.nan_to_num(grouped.per_group(statement.samples.class_weight, n_classes))
+        lower, upper = np.moveaxis(self.group_intervals_, 2, 0)
+        self.intervals_ = np.stack([_pooled(lower, shares, -np.inf), _pooled(upper, shares, np.inf)], axis=1)
         if statement.order.is_total:
             self.group_thresholds_ = np.array([_cuts(each) for each in self.group_intervals_])
             pooled = _pooled(self.group_thresholds_, shares[:, :-1] + shares[:, 1:], np.nan)
@@ -123,8 +104,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
         if grouped is None:
             return self.thresholds_
         inner = grouped.is_followed
-        cuts: Floats = self.group_thresholds_[grouped.group[inner], grouped.cls[inner]]
-        return cuts
+        return self.group_thresholds_[grouped.group[inner], grouped.cls[inner]]
 
     def _predict_by_group(self, X: Any, groups: Any) -> NDArray[Any]:
         """The class between whose thresholds, those of its own group, every row lies; unseen groups have the mean."""
@@ -152,8 +132,7 @@ class GroupedIntervalEstimator(IntervalEstimator):
         codes, labels = check_groups(groups, len(groups))
         place = {label: k for k, label in enumerate(self.groups_.tolist())}
         numbers = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)[codes]
-        cuts: Floats = np.vstack([self.group_thresholds_, self.thresholds_])[numbers]
-        return cuts
+        return np.vstack([self.group_thresholds_, self.thresholds_])[numbers]
 
 
 def check_groups(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], NDArray[Any]]:

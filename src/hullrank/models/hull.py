@@ -1,20 +1,19 @@
 """Convex-hull ranking (Fung, Rosales and Krishnapuram 2005) on any acyclic order between classes."""
 
 from itertools import pairwise
-from math import ceil, isfinite
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
-from hullrank.models._constraints import CLASS_CONSTRAINTS, CLASS_WEIGHT, PRICE, HardMargin
+from hullrank.models._constraints import CLASS_CONSTRAINTS, PRICE, HardMargin
 from hullrank.models._cuts import cheapest_cuts, metric_costs, weights_by_level
 from hullrank.models._price import SlackPriceMixin
-from hullrank.models.base import RankerMixin
+from hullrank.models.base import OrderedClassesMixin, RankerMixin
 from hullrank.models.grouped import GroupedIntervalEstimator
 from hullrank.models.intervals import are_crossed, warn_collapsed
 from hullrank.order import OrderGraph
@@ -143,7 +142,6 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, GroupedIntervalEstimator):
     """
 
     _discrete: ClassVar[bool] = False
-    _scaled_price: ClassVar[dict[str, float]] = {"squared_hinge": 1.0, "hinge": 3.0, "logistic": 10.0}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "order": "no_validation",  # type: ignore[dict-item]
         "C": [*PRICE, HardMargin()],
@@ -151,8 +149,6 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, GroupedIntervalEstimator):
         "intervals": [StrOptions({"proper", "free"})],
         "slack": [StrOptions({"sample", "edge"})],
         "penalty": [StrOptions({"l2", "l1"})],
-        "class_weight": CLASS_WEIGHT,
-        "warm_start": ["boolean"],
         "norm": [StrOptions({"rkhs", "coefficient"})],
         **CLASS_CONSTRAINTS,
     }
@@ -272,7 +268,7 @@ class ConvexHullRanker(RankerMixin, SlackPriceMixin, GroupedIntervalEstimator):
         return self.classes_[np.argmin(np.where(nearest, np.abs(s - median), np.inf), axis=1)]
 
 
-class ConvexHullClassifier(ClassifierMixin, ConvexHullRanker):
+class ConvexHullClassifier(OrderedClassesMixin, ConvexHullRanker):
     """`ConvexHullRanker` as a classifier: ``predict`` gives classes and ``score`` is accuracy.
 
     It learns the same score line and has the same parameters and attributes. ``predict`` is ``predict_class``, so that
@@ -306,11 +302,6 @@ class ConvexHullClassifier(ClassifierMixin, ConvexHullRanker):
         """
         return self.predict_class(X)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
-
 
 def _cheapest_thresholds(scores: NDArray[np.float64], samples: Samples) -> NDArray[np.float64]:
     """(K - 1,) thresholds of least mean rank error on the samples; one beyond all scores lies 1, the margin, off.
@@ -340,20 +331,16 @@ def _anchors(intervals: NDArray[np.float64], samples: Samples, scores: NDArray[n
     Quantiles of large classes are those of every k-th sample.
     """
     anchors = np.empty((len(intervals), 3))
-    even, starts = samples.weights.min() == samples.weights.max(), samples.starts.tolist()
-    for c, (start, stop) in enumerate(pairwise(starts)):
+    for c, (start, stop) in enumerate(pairwise(samples.starts.tolist())):
         members = samples.rows[start : stop : 1 + (stop - start) // _MANY]
-        low, middle, high = _quantiles(scores[members], None if even else samples.weights[members])
+        low, middle, high = _quantiles(scores[members], samples.weights[members])
         lower, upper = intervals[c]
         anchors[c] = (lower if isfinite(lower) else low, upper if isfinite(upper) else high, middle)
     return anchors
 
 
-def _quantiles(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """The smallest values with at least 5, 50 and 95% of the weight at or below them; None for equal weights."""
-    if weights is None:
-        places = [ceil(share * len(values) * (1 - 1e-12)) - 1 for share in _SHARES]
-        return np.partition(values, places)[places]
+def _quantiles(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The smallest values with at least 5, 50 and 95% of the weight at or below them."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order])
     return values[order[np.searchsorted(reached, np.array(_SHARES) * reached[-1] * (1 - 1e-12))]]

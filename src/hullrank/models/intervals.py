@@ -8,15 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
 
-from hullrank.data import (
-    Labels,
-    Samples,
-    check_weight_sizes,
-    distinct_labels,
-    encode_labels,
-)
+from hullrank.data import Labels, Samples, check_weight_sizes, distinct_labels, encode_labels
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError, LabelError, NotSeparableError
 from hullrank.models._block_samples import LEAST_ROOM, MEMORY, FirstPass, encode, first_pass, rows_held
 from hullrank.models._constraints import CLASS_CONSTRAINTS
@@ -28,12 +21,12 @@ from hullrank.problem.block_rows import BlockRows
 from hullrank.problem.block_statement import BlockStatement
 from hullrank.problem.certificate import Certificate, Status
 from hullrank.problem.charges import Charge
-from hullrank.problem.grouped_classes import GroupedClasses, balanced, split_by_group
+from hullrank.problem.grouped_classes import GroupedClasses, balanced, order_among, side_by_side, split_by_group
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.near_rows import rows_repeat
-from hullrank.problem.statement import Point, Solution, certificate
+from hullrank.problem.statement import Solution, certificate
 from hullrank.solvers.base import Options
 from hullrank.solvers.solve import solve
 
@@ -50,7 +43,7 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
 
     _discrete: ClassVar[bool] = True  # whether labels must be grades rather than real numbers
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASS_CONSTRAINTS
-    order: Any = "chain"  # this and the next: what an estimator has that does not offer the parameter
+    order: Any = "chain"  # the values, down to ``warm_start``, for estimators that do not offer these parameters
     classes: Any = None
     class_weight: Any = None
     warm_start: bool = False
@@ -83,32 +76,22 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
     def _state_blocks(self, blocks: BlockRows, found: FirstPass, room: int, discrete: bool) -> BlockStatement:
         """The problem over blocks of which ``room`` rows may be held, after the first pass."""
         X, values, weights = found.sample
-        order = self.order_ if hasattr(self, "order_") else self.order
-        labels, graph = _place_labels(found.as_target(values), values, self.classes, order)
-        if len(labels.classes) < 2:
-            raise LabelError(_one_class(labels))
+        labels, graph = self._placed_labels(found.as_target(values), values)
         items = labels.classes.tolist()
         totals = np.array([found.weights[label] for label in items])
         factors = self._class_weights(labels, totals)
         square = found.spread**2 if found.mean is not None and np.ptp(factors) == 0 else None
         samples = Samples(X, labels.codes, weights * factors[labels.codes], len(items), square)
-        problem = self._problem(graph, samples, None)
+        problem = self._problem_among(graph, samples, None, None)
         if problem.charge is Charge.HARD:
             raise HullrankError("C=inf asks for a hard margin, which needs all rows in memory; use a finite C")
         codes = {label: code for code, label in enumerate(items)}
         rows = blocks.map(encode, codes, factors, discrete)
         counts = np.array([found.counts[label] for label in items])
+        room = max(room, LEAST_ROOM, 20 * (found.n_features + len(problem.linear)))
+        repeats = rows_repeat(samples, int(counts.sum()))
         return BlockStatement(
-            problem,
-            rows,
-            samples,
-            counts,
-            found.mean,
-            found.spread,
-            labels.classes,
-            graph,
-            room=max(room, LEAST_ROOM, 20 * (found.n_features + len(problem.linear))),
-            repeats=rows_repeat(samples, int(counts.sum())),
+            problem, rows, samples, counts, found.mean, found.spread, labels.classes, graph, room=room, repeats=repeats
         )
 
     def _statement_of(
@@ -128,30 +111,21 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
             raise HullrankError("penalty='l1' works on features, not on a kernel; use kernel='linear' or penalty='l2'")
         return IntervalStatement(problem, samples, positions, labels.classes, order, space, signs, grouped)
 
-    def candidate(self, statement: IntervalStatement) -> Point:
-        """The fitted attributes as a point of the stated problem.
-
-        Parameters
-        ----------
-        statement : IntervalStatement
-            What ``state`` returned for the training data.
-
-        Returns
-        -------
-        point : Point
-        """
-        if not hasattr(self, "intervals_"):
-            check_is_fitted(self, "intervals_")
-        return Point(self._stored_coef(statement), self._stored_thresholds(statement))
-
     def _problem(self, order: OrderGraph, samples: Samples, space: KernelSpace | None) -> IntervalProblem:
         raise NotImplementedError
 
     def _problem_among(
         self, order: OrderGraph, samples: Samples, space: KernelSpace | None, grouped: GroupedClasses | None
     ) -> IntervalProblem:
-        """The problem over classes, or over the classes of every group."""
-        raise NotImplementedError
+        """The problem over classes, or those of all groups side by side; a group may have no classes to compare."""
+        if grouped is None:
+            return self._problem(order, samples, space)
+        problems: list[IntervalProblem | None] = []
+        for group in range(grouped.n_groups):
+            part = order_among(order, grouped.classes_of(group))
+            counted = replace(samples, n_classes=len(part))
+            problems.append(self._problem(part, counted, space) if part.n_edges else None)
+        return side_by_side(problems, grouped.sizes)
 
     def _restate(self, statement: IntervalStatement) -> IntervalStatement:
         """The same data (and kernel) with the C and the loss that the estimator has now."""
@@ -166,7 +140,10 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         self._store(statement, solution)
         self._store_label_rule(statement, solution)
         self._grade(statement, solution, began)
-        return solution.point if solution.start is None else solution.start
+        end = solution.point if solution.start is None else solution.start
+        if self.warm_start:
+            self._warm = _shape(statement), end
+        return end
 
     def _stored_thresholds(self, statement: IntervalStatement) -> Floats:
         raise NotImplementedError
@@ -181,15 +158,22 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         kept = np.flatnonzero(weights)
         if len(kept) < len(weights):
             X, values, weights = self._take(X, kept), values[kept], weights[kept]
-        order = self.order_ if hasattr(self, "order_") else self.order
-        labels, graph = _place_labels(y, values, self.classes, order)
-        if len(labels.classes) < 2:
-            raise LabelError(_one_class(labels))
+        labels, graph = self._placed_labels(y, values)
         if self.class_weight is not None:
             totals = np.bincount(labels.codes, weights).astype(np.float64, copy=False)
             weights = weights * self._class_weights(labels, totals)[labels.codes]
             check_weight_sizes(weights, "sample_weight times class_weight", kept)
         return labels, graph, Samples(X, labels.codes, weights, len(labels.classes)), kept
+
+    def _placed_labels(self, y: Any, values: NDArray[Any]) -> tuple[Labels, OrderGraph]:
+        """Codes in topological order of the graph, that of the fitted model if it is fitted; two classes or more."""
+        labels, graph = place_labels(y, values, self.classes, getattr(self, "order_", self.order))
+        if len(labels.classes) < 2:
+            raise LabelError(
+                f"y has only one class, {labels.classes.tolist()[0]!r}, among the samples of positive weight; "
+                "ranking needs two"
+            )
+        return labels, graph
 
     def _class_weights(self, labels: Labels, totals: Floats) -> Floats:
         """The factor of every class, from the weight of its samples."""
@@ -226,8 +210,6 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         if statement.order.is_total and statement.grouped is None:
             self.thresholds_ = (self.intervals_[:-1, 1] + self.intervals_[1:, 0]) / 2
         self.n_iter_ = solution.iterations
-        if self.warm_start:
-            self._warm = _shape(statement), solution.start if solution.start is not None else solution.point
 
     def _store_label_rule(self, statement: IntervalStatement, solution: Solution) -> None:
         """What predicting labels needs beside the intervals, of estimators that have a rule of their own."""
@@ -253,17 +235,9 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         raise NotImplementedError
 
     def _warm_start_for(self, statement: IntervalStatement) -> Any:
-        """Where the last fit ended, if ``warm_start`` asks for it and rows and classes are as many as then."""
-        if not self.warm_start or not hasattr(self, "_warm"):
-            return None
-        shape, start = self._warm
+        """Where the last fit ended, if it was kept and rows and classes are as many as then."""
+        shape, start = getattr(self, "_warm", (None, None))
         return start if shape == _shape(statement) else None
-
-
-def _one_class(labels: Labels) -> str:
-    return (
-        f"y has only one class, {labels.classes.tolist()[0]!r}, among the samples of positive weight; ranking needs two"
-    )
 
 
 def _shape(statement: IntervalStatement) -> tuple[Any, ...]:
@@ -273,7 +247,7 @@ def _shape(statement: IntervalStatement) -> tuple[Any, ...]:
     return tuple(samples.starts.tolist()), width, problem.n_groups, len(problem.up), problem.charge.name
 
 
-def _place_labels(y: Any, values: NDArray[Any], classes: Any, order: Any) -> tuple[Labels, OrderGraph]:
+def place_labels(y: Any, values: NDArray[Any], classes: Any, order: Any) -> tuple[Labels, OrderGraph]:
     """Codes in topological order of the graph, which names the labels itself unless it is a chain or full."""
     if isinstance(order, str) and order in ("chain", "full"):
         labels = encode_labels(y, values, classes)
@@ -330,8 +304,6 @@ def warn_collapsed(cure: str) -> None:
 def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     """The two samples along an edge that overlap most in the best soft direction, by their numbers in X."""
     scores = statement.scores(solution.point)
-    space = statement.space
-    span = f", where {space.span}," if space is not None and space.is_approximate else ""
     order, samples, rows = statement.order, statement.samples, statement.positions
     members = np.split(samples.rows, samples.starts[1:-1])
     top = np.array([each[np.argmax(scores[each])] for each in members])
@@ -341,18 +313,24 @@ def _violated_pair(statement: IntervalStatement, solution: Solution) -> str:
     lo, hi = below[worst], above[worst]
     name = order.labels if statement.grouped is None else [order.labels[c] for c in statement.grouped.cls]
     return (
-        f"C=inf asks for a hard margin, but the data cannot be separated{span}: for instance row {rows[top[lo]]} "
-        f"(class {name[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {name[hi]!r}) "
+        f"C=inf asks for a hard margin, but the data cannot be separated{where(statement.space)}: for instance row "
+        f"{rows[top[lo]]} (class {name[lo]!r}) cannot be placed below row {rows[bottom[hi]]} (class {name[hi]!r}) "
         "together with all others; use a finite C"
     )
 
 
+def where(space: KernelSpace | None) -> str:
+    """In which functions, if these are restricted."""
+    return f", where {space.span}" if space is not None and space.is_approximate else ""
+
+
 def _cell_edges(statement: IntervalStatement) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Edges (below, above) between the classes, or between the cells of every group."""
-    edges, grouped = statement.order.closure().codes, statement.grouped
+    grouped = statement.grouped
     if grouped is None:
         below, above = statement.order.reduction().codes.T
         return below, above
+    edges = statement.order.closure().codes
     number = {(g, c): b for b, (g, c) in enumerate(zip(grouped.group.tolist(), grouped.cls.tolist(), strict=True))}
     pairs = [(number.get((g, lo)), number.get((g, hi))) for g in range(grouped.n_groups) for lo, hi in edges.tolist()]
     below, above = np.array([pair for pair in pairs if None not in pair], dtype=np.int64).T

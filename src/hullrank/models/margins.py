@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hullrank._sklearn import StrOptions
 from hullrank.data import Samples
-from hullrank.models._constraints import CLASS_CONSTRAINTS, CLASS_WEIGHT, PRICE, HardMargin
+from hullrank.models._constraints import CLASS_CONSTRAINTS, PRICE, HardMargin
 from hullrank.models._price import SlackPriceMixin
 from hullrank.models.base import OrdinalClassifierMixin
 from hullrank.models.grouped import GroupedIntervalEstimator
@@ -57,11 +57,6 @@ class MarginClassifier(OrdinalClassifierMixin, GroupedIntervalEstimator):
         from sklearn.metrics import accuracy_score  # loads all metrics, which takes half a second
 
         return float(accuracy_score(y, self.predict(X, groups=groups), sample_weight=sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
@@ -168,13 +163,10 @@ class FixedMarginClassifier(SlackPriceMixin, MarginClassifier):
     array(['low', 'mid', 'high'], dtype='<U4')
     """
 
-    _scaled_price: ClassVar[dict[str, float]] = {"squared_hinge": 1.0, "hinge": 3.0, "logistic": 10.0}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [*PRICE, HardMargin()],
         "loss": [StrOptions(set(LOSSES))],
         "thresholds": [StrOptions({"immediate", "all"})],
-        "class_weight": CLASS_WEIGHT,
-        "warm_start": ["boolean"],
         **CLASS_CONSTRAINTS,
     }
 

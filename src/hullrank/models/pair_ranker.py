@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import StrOptions
 from hullrank.data import check_queries, check_target, encode_labels
@@ -45,21 +44,6 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         **SOLVER_CONSTRAINTS,
     }
 
-    def candidate(self, statement: PairStatement) -> Point:
-        """The fitted attributes as a point of the stated problem.
-
-        Parameters
-        ----------
-        statement : PairStatement
-            What ``state`` returned for the training data.
-
-        Returns
-        -------
-        point : Point
-        """
-        check_is_fitted(self, "n_iter_")
-        return Point(self._stored_coef(statement))
-
     def _check(self, X: Any, y: Any, qid: Any, *, alone: bool = False) -> tuple[Any, Ints, Ints]:
         """Rows, targets as codes (all 0 where rows stand ``alone``, without any), query codes."""
         fitted = hasattr(self, "n_iter_")
@@ -92,17 +76,15 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
 
         With a kernel that is nothing: from the solution for another C the search takes longer than from zero.
         """
-        solution = self._solve(statement, start)
+        solution = solve(statement, Options(self.tol, self.max_iter, self.verbose), start)
         self._store(statement, solution)
         self._grade(statement, solution, began)
         if statement.space is not None:
             return None
+        end = solution.point if solution.start is None else solution.start
         if self.warm_start:
-            self._warm = solution.point if solution.start is None else solution.start
-        return solution.point if solution.start is None else solution.start
-
-    def _solve(self, statement: PairStatement, start: Point | None = None) -> Solution:
-        return solve(statement, Options(self.tol, self.max_iter, self.verbose), start)
+            self._warm = end
+        return end
 
     def _store(self, statement: PairStatement, solution: Solution) -> None:
         """The fitted attributes but the certificate."""
@@ -122,14 +104,14 @@ class PairRanker(PriceMixin, KernelMixin, QueryRankerMixin, ScoreLineEstimator):
         statement.pairs.forget()
 
     def _warm_start_for(self, statement: PairStatement) -> Point | None:
-        """The weights of the last fit, if ``warm_start`` asks for them and there are as many columns as then.
+        """The weights of the last fit, if they were kept and there are as many columns as then.
 
         For the same price they may be the solution already, from which a step would only lead away.
         """
-        start: Any = getattr(self, "_warm", None) if self.warm_start and statement.space is None else None
-        if getattr(start, "C", None) == statement.C:
-            start = replace(start, curvature=None)
-        return start if start is not None and len(start.coef) == statement.X.shape[1] else None
+        start: Any = getattr(self, "_warm", None)
+        if start is None or statement.space is not None or len(start.coef) != statement.X.shape[1]:
+            return None
+        return replace(start, curvature=None) if getattr(start, "C", None) == statement.C else start
 
     def _warn_if_weak(self, statement: PairStatement) -> None:
         """Say so where C is too small to rank: w = 0 is as good, or every pair lies inside the margin."""

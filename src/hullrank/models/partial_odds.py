@@ -6,14 +6,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from scipy.linalg import block_diag
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import Interval, StrOptions
 from hullrank.data import Labels, check_rows, check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError, LabelError
 from hullrank.metrics.brant import proportional_odds_test
-from hullrank.models.base import fitting, hand_over_start, keep_start
+from hullrank.models.base import OrderedClassesMixin, fitting, hand_over_start, keep_start
 from hullrank.models.margins import FixedMarginClassifier
 from hullrank.problem.interval_statement import IntervalStatement
 from hullrank.problem.rows import linear_scores
@@ -22,7 +23,7 @@ from hullrank.problem.statement import Point
 Floats = NDArray[np.float64]
 
 
-class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class PartialOddsClassifier(OrderedClassesMixin, MetaEstimatorMixin, BaseEstimator):
     """Ordinal classifier in which a few features may count differently at every threshold (partial proportional odds).
 
     One direction w for all thresholds says that a feature that tells the lowest classes apart tells the highest apart
@@ -119,7 +120,10 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         expanded, above, given = self._questions(rows, labels, prices)
         self.estimator_ = hand_over_start(self, model).fit(expanded, above, **given)
         keep_start(self, self.estimator_)
-        self._store(labels.classes, rows.shape[1])
+        self.classes_, self.certificate_ = labels.classes, self.estimator_.certificate_
+        self.thresholds_ = self.estimator_.group_thresholds_[:, 0]
+        self.coef_, departures = np.split(self.estimator_.coef_, [rows.shape[1]])
+        self.departures_ = departures.reshape(len(self.thresholds_), len(self.features_))
         return self
 
     def state(self, X: Any, y: Any, *, sample_weight: Any = None) -> IntervalStatement:
@@ -193,23 +197,12 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self, X: Floats, labels: Labels, prices: Floats
     ) -> tuple[Floats, NDArray[np.intp], dict[str, NDArray[Any]]]:
         """Every sample once for every threshold: its features, those that are free in columns of the threshold."""
-        m, n, free = len(X), len(labels.classes) - 1, len(self.features_)
-        expanded = np.zeros((n * m, X.shape[1] + n * free))
-        expanded[:, : X.shape[1]] = np.tile(X, (n, 1))
-        for j in range(n):
-            columns = X.shape[1] + j * free
-            expanded[j * m : (j + 1) * m, columns : columns + free] = X[:, self.features_]
-        threshold = np.repeat(np.arange(n), m)
+        n = len(labels.classes) - 1
+        free = [X[:, self.features_]] * n
+        expanded = np.hstack([np.tile(X, (n, 1)), block_diag(*free)])
+        threshold = np.repeat(np.arange(n), len(X))
         above = (np.tile(labels.codes, n) > threshold).astype(np.intp)
         return expanded, above, {"groups": threshold, "sample_weight": np.tile(prices, n)}
-
-    def _store(self, classes: NDArray[Any], n: int) -> None:
-        self.classes_ = classes
-        coef = self.estimator_.coef_
-        self.coef_ = coef[:n]
-        self.departures_ = coef[n:].reshape(len(classes) - 1, len(self.features_))
-        self.thresholds_ = self.estimator_.group_thresholds_[:, 0]
-        self.certificate_ = self.estimator_.certificate_
 
     def threshold_scores(self, X: Any) -> Floats:
         """The score of every question "above class j?"; positive says yes.
@@ -286,7 +279,6 @@ class PartialOddsClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags

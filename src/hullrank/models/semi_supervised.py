@@ -1,7 +1,6 @@
 """Any estimator with a kernel, learning from unlabelled rows as well."""
 
 import warnings
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -159,13 +158,17 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         product = self._inner_product(every, counts)
         given = _given(sample_weight=sample_weight, qid=qid, groups=groups)
         if self.strength == "auto":
-            learned = self._learned_by(product, rows)
+
+            def learned(strength: float) -> Floats:
+                self._set_map(product, rows, strength)
+                return self._learned(rows)
+
             self.strength_, self.cv_results_ = choose_strength(self._unfitted, learned, y, values, weights, given)
         else:
             self.strength_ = float(self.strength)
         self._set_map(product, rows, self.strength_)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ScaleWarning)  # mapped columns are not those of the user
+        # The columns that the estimator sees are not those of the user.
+        with warnings.catch_warnings(action="ignore", category=ScaleWarning):
             self.estimator_ = hand_over_start(self, self._unfitted()).fit(self._learned(rows), y, **given)
         keep_start(self, self.estimator_)
         self.certificate_ = self.estimator_.certificate_
@@ -220,26 +223,11 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
             functions = unit @ solve_triangular(R, solve_triangular(R, places.T, trans="T"))
         self._map: LinearMap | KernelMap = coordinates.map(functions)
 
-    @property
-    def _pairwise(self) -> bool:
-        return isinstance(self._map, KernelMap)
-
-    def _mapped(self, rows: Floats) -> Floats:
-        return self._map.values(rows)
-
     def _learned(self, rows: Floats) -> Floats:
         """Labelled rows as the estimator learns from them; a kernel is symmetric to the last digit."""
-        values = self._mapped(rows)
-        return (values + values.T) / 2 if self._pairwise and values.shape[0] == values.shape[1] else values
-
-    def _learned_by(self, product: InnerProduct, rows: Floats) -> Callable[[float], tuple[Floats, bool]]:
-        """From a strength to what the estimator learns from, and whether that is a kernel between the rows."""
-
-        def learned(strength: float) -> tuple[Floats, bool]:
-            self._set_map(product, rows, strength)
-            return self._learned(rows), self._pairwise
-
-        return learned
+        values = self._map.values(rows)
+        pairwise = isinstance(self._map, KernelMap)
+        return (values + values.T) / 2 if pairwise and values.shape[0] == values.shape[1] else values
 
     def _dense(self, X: Any, *, reset: bool = False) -> Floats:
         """Checked rows as an array: coordinates of rows and graph are dense anyway."""
@@ -247,7 +235,7 @@ class SemiSupervised(MetaEstimatorMixin, BaseEstimator):
         return rows.toarray() if sp.issparse(rows) else rows
 
     def _embedded(self, X: Any) -> Floats:
-        return self._mapped(self._dense(X))
+        return self._map.values(self._dense(X))
 
     def score_samples(self, X: Any) -> Floats:
         """Place every row of X, seen or new, on the score line; higher means ranked higher.

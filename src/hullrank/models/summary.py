@@ -1,6 +1,7 @@
 """What a fitted model learned, as tables: weights with bootstrap errors, the place of every class, and the proof."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
@@ -180,10 +181,8 @@ def feature_names(estimator: Any, inside: Unwrapped) -> list[str]:
     width = int(model.n_features_in_)
     known = getattr(model, "feature_names_in_", None)
     if known is None and inside.transformers and hasattr(estimator, "steps"):
-        try:
+        with suppress(AttributeError, ValueError):
             known = estimator[:-1].get_feature_names_out()
-        except (AttributeError, ValueError):
-            known = None
     return [f"x{i}" for i in range(width)] if known is None or len(known) != width else [str(name) for name in known]
 
 
