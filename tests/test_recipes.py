@@ -188,7 +188,7 @@ class CountedRows:
     columns = None
 
     def __getattr__(self, name):
-        if name not in ("scores", "adjoint", "gram", "gram_operator", "group_sums"):
+        if name not in ("scores", "adjoint", "gram", "gram_operator", "group_sums", "take"):
             raise AttributeError(f"{name} is no product of the protocol")
         self.asked[name] = self.asked.get(name, 0) + 1
         return getattr(self._rows, name)

@@ -69,6 +69,9 @@ class Rows(Protocol):
     def gram_operator(self, d: Floats) -> "GramOperator":
         """``gram(d)`` as an operator, for columns too many to form the matrix."""
 
+    def take(self, positions: NDArray[np.integer]) -> "Rows":
+        """The rows at the given positions, copied."""
+
     @property
     def copied(self) -> "Rows":
         """The same rows, copied into their order."""
