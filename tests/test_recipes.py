@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from hullrank import ConvexHullRanker, ExactRanker, FixedMarginClassifier, OrderGraph
+from hullrank.exceptions import CollapsedRankingWarning
 from hullrank.metrics import RankStatistic, rank_statistic
 from hullrank.models.margins import MarginClassifier
 from hullrank.problem import charges, kernel_factor, kernels, statistics
@@ -145,6 +146,8 @@ def test_an_estimator(data):
     assert model.certificate_.primal == pytest.approx(twin.certificate_.primal, rel=2e-6)
     assert certify(model, X, y).holds
     np.testing.assert_array_equal(model.predict(X), twin.predict(X))
+    with pytest.warns(CollapsedRankingWarning, match="charge slack more"):
+        GentleMargin().fit(np.ones_like(X), y)
 
 
 def test_a_solver(monkeypatch, data):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hullrank import FixedMarginClassifier, OrdinalCalibrator, OrdinalPredictionSets
@@ -83,3 +84,14 @@ def test_intervals_are_the_ends_of_the_sets_in_labels():
         held = names[row]
         assert (held[0], held[-1]) == (low, high)
     assert (contained[np.arange(300), [names.tolist().index(label) for label in model.predict(X)]]).all()
+
+
+def test_given_kernel_values_are_those_of_the_rows_learned_from():
+    X, y = grades(np.random.default_rng(5), 80)
+    K = rbf_kernel(X, gamma=0.1)
+    named = OrdinalPredictionSets(FixedMarginClassifier(kernel="rbf", gamma=0.1, tol=1e-9), random_state=0).fit(X, y)
+    given = OrdinalPredictionSets(FixedMarginClassifier(kernel="precomputed", tol=1e-9), random_state=0).fit(K, y)
+    assert given.n_features_in_ == 80
+    np.testing.assert_allclose(given.score_samples(K), named.score_samples(X), atol=1e-4)
+    np.testing.assert_allclose(given.predict_proba(K), named.predict_proba(X), atol=1e-4)
+    assert given.growth_ == pytest.approx(named.growth_, abs=1e-4)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 from sklearn.metrics import cohen_kappa_score
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -144,3 +145,15 @@ def test_costs_that_do_not_fit_are_named(skewed):
             model.fit(X, y)
     with pytest.raises(HullrankError, match="costs must be finite"):
         TunedThresholdOrdinal(FixedMarginClassifier(), metric=np.full((4, 4), np.nan)).fit(X, y)
+
+
+def test_folds_of_given_kernel_values_take_rows_and_columns(skewed):
+    X, y = skewed
+    X, y = X[:90], y[:90]
+    named = TunedThresholdOrdinal(FixedMarginClassifier(kernel="rbf", gamma=0.1, tol=1e-9), cv=3).fit(X, y)
+    given = TunedThresholdOrdinal(FixedMarginClassifier(kernel="precomputed", tol=1e-9), cv=3)
+    K = rbf_kernel(X, gamma=0.1)
+    np.testing.assert_allclose(given.fit(K, y).thresholds_, named.thresholds_, atol=1e-4)
+    calibrated = OrdinalCalibrator(given.estimator, cv=3).fit(K, y)
+    other = OrdinalCalibrator(named.estimator, cv=3).fit(X, y)
+    np.testing.assert_allclose(calibrated.predict_proba(K), other.predict_proba(X), atol=1e-4)

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
-from sklearn.utils import indexable
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from hullrank._sklearn import HasMethods, Interval, num_samples, safe_indexing
 from hullrank.data import check_target
 from hullrank.data.checks import refuse_masked
+from hullrank.models._cross_scores import rows_of
 from hullrank.models._wrapped import WrappingClassifier
 from hullrank.models.base import fitting
 from hullrank.models.calibration import OrdinalCalibrator
@@ -51,6 +52,8 @@ class OrdinalPredictionSets(WrappingClassifier):
         The classes from lowest to highest.
     growth_ : float
         The probability up to which sets grow; infinite if they must contain all grades.
+    learned_ : ndarray of int
+        The rows that were not kept.
     n_calibration_ : int
         Number of rows kept from learning.
     n_features_in_ : int
@@ -108,14 +111,16 @@ class OrdinalPredictionSets(WrappingClassifier):
         split = ShuffleSplit(1, test_size=self.calibration_size, random_state=self.random_state)
         learned, kept = next(split.split(values))
         inner = self.estimator if hasattr(self.estimator, "predict_proba") else OrdinalCalibrator(self.estimator)
-        self.estimator_ = clone(inner).fit(safe_indexing(X, learned), safe_indexing(y, learned))
-        self.classes_ = self.estimator_.classes_
-        needed = growth(self.estimator_.predict_proba(safe_indexing(X, kept)))
+        self.estimator_ = clone(inner).fit(rows_of(inner, X, learned, learned), safe_indexing(y, learned))
+        self.classes_, self.learned_ = self.estimator_.classes_, learned
+        needed = growth(self.predict_proba(safe_indexing(X, kept)))
         place = {label: k for k, label in enumerate(self.classes_.tolist())}
         true = zip(needed, values[kept].tolist(), strict=True)
         reached = [row[place[label]] if label in place else np.inf for row, label in true]
         self.growth_, self.n_calibration_ = _upper_quantile(reached, self.coverage), len(kept)
         self._store_features()
+        if get_tags(self).input_tags.pairwise:
+            self.n_features_in_ = num_samples(X)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -130,7 +135,25 @@ class OrdinalPredictionSets(WrappingClassifier):
         probabilities : ndarray of shape (n_samples, n_classes); rows sum to 1
         """
         check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
+        return self.estimator_.predict_proba(self._seen(X))
+
+    def score_samples(self, X: Any) -> Floats:
+        """Place every row of X on the score line of the estimator; higher means ranked higher.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self.estimator_.score_samples(self._seen(X))
+
+    def _seen(self, X: Any) -> Any:
+        """X as the estimator takes it: of kernel values those against the rows that it learned from."""
+        return safe_indexing(X, self.learned_, axis=1) if get_tags(self).input_tags.pairwise else X
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class from which the set of every row of X grows: the most probable one.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import indexable
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from hullrank._sklearn import num_samples, safe_indexing
@@ -58,7 +58,7 @@ def cross_validated_scores(estimator: Any, X: Any, y: Any, sample_weight: Any, c
         raise LabelError(f"only one class has samples: {labels.classes.tolist()}; probabilities need two or more")
     codes = np.full(len(weights), -1)
     codes[used] = labels.codes
-    location = _location(fitted, X, weights, used)
+    location = _location(fitted, safe_indexing(X, used), weights[used])
     if prefit:
         scores = (fitted.score_samples(safe_indexing(X, used)) - location[0]) / location[1]
         return CrossScores(fitted, labels.classes, scores, labels.codes, weights[used], *location)
@@ -73,8 +73,8 @@ def cross_validated_scores(estimator: Any, X: Any, y: Any, sample_weight: Any, c
             raise FoldsStopped(fitted) from stop
         if _interrupted(model):
             raise FoldsStopped(fitted)
-        mean, scale = _location(model, X, weights, train)
-        scores[test] = (model.score_samples(safe_indexing(X, test)) - mean) / scale
+        mean, scale = _location(model, rows_of(model, X, train, train), weights[train])
+        scores[test] = (model.score_samples(rows_of(model, X, test, train)) - mean) / scale
         tested[test] = True
     return CrossScores(fitted, labels.classes, scores[tested], codes[tested], weights[tested], *location)
 
@@ -84,7 +84,7 @@ def _fit_part(estimator: Any, X: Any, y: Any, weights: Any, rows: NDArray[np.int
         raise HullrankError(f"{type(estimator).__name__}.fit takes no sample_weight; fit the calibrator without it")
     given = {} if weights is None else {"sample_weight": weights if rows is None else weights[rows]}
     if rows is not None:
-        X, y = safe_indexing(X, rows), safe_indexing(y, rows)
+        X, y = rows_of(estimator, X, rows, rows), safe_indexing(y, rows)
     return clone(estimator).fit(X, y, **given)
 
 
@@ -138,8 +138,14 @@ def _splits(cv: Any, X: Any, codes: NDArray[np.intp], used: NDArray[np.intp], cl
         yield used[train], used[test]
 
 
-def _location(model: Any, X: Any, weights: Floats, rows: NDArray[np.intp]) -> tuple[float, float]:
+def _location(model: Any, X: Any, weights: Floats) -> tuple[float, float]:
     """Mean and standard deviation of the scores on the training rows."""
-    scores, w = model.score_samples(safe_indexing(X, rows)), weights[rows]
-    mean = np.average(scores, weights=w)
-    return float(mean), float(np.sqrt(np.average((scores - mean) ** 2, weights=w))) or 1.0
+    scores = model.score_samples(X)
+    mean = np.average(scores, weights=weights)
+    return float(mean), float(np.sqrt(np.average((scores - mean) ** 2, weights=weights))) or 1.0
+
+
+def rows_of(estimator: Any, X: Any, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
+    """Some rows of X; where the estimator takes kernel values between rows, those against the rows ``columns``."""
+    part = safe_indexing(X, rows)
+    return safe_indexing(part, columns, axis=1) if get_tags(estimator).input_tags.pairwise else part

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
 from hullrank._sklearn import num_samples, safe_indexing
 from hullrank.exceptions import HullrankError
+from hullrank.models._cross_scores import rows_of
 
 Floats = NDArray[np.float64]
 Heard = Callable[[float], None]
@@ -46,7 +46,7 @@ def bootstrap(
         rows, queries = _draw_rows(rng, groups) if qid is None else _draw_queries(rng, np.asarray(qid))
         given = {name: np.asarray(value)[rows] for name, value in others.items()}
         given |= {} if queries is None else {"qid": queries}
-        fitted = _refit(model, _take(model, X, rows), safe_indexing(y, rows), given)
+        fitted = _refit(model, rows_of(model, X, rows, rows), safe_indexing(y, rows), given)
         if fitted is not None:
             found.append((getattr(fitted, "coef_", None), getattr(fitted, "thresholds_", None)))
         if heard is not None:
@@ -77,11 +77,6 @@ def _draw_queries(rng: np.random.Generator, qid: NDArray[Any]) -> tuple[NDArray[
     by_query = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
     drawn = [by_query[q] for q in rng.integers(len(by_query), size=len(by_query))]
     return np.concatenate(drawn), np.repeat(np.arange(len(drawn)), [len(rows) for rows in drawn])
-
-
-def _take(model: Any, X: Any, rows: NDArray[np.intp]) -> Any:
-    part = safe_indexing(X, rows)
-    return safe_indexing(part, rows, axis=1) if get_tags(model).input_tags.pairwise else part
 
 
 def _refit(model: Any, X: Any, y: Any, given: dict[str, Any]) -> Any | None:

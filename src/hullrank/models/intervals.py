@@ -232,7 +232,8 @@ class IntervalEstimator(KernelMixin, ScoreLineEstimator):
         return has_collapsed(self.intervals_, scores)
 
     def _collapse_cure(self, statement: IntervalStatement) -> str:
-        raise NotImplementedError
+        """What may help, of estimators whose price of slack is not a parameter ``C``."""
+        return "charge slack more, or use features that say something about y"
 
     def _warm_start_for(self, statement: IntervalStatement) -> Any:
         """Where the last fit ended, if it was kept and rows and classes are as many as then."""
