@@ -5,6 +5,7 @@ from typing import Any
 
 from hullrank._pipelines import unwrap
 from hullrank.cli.console import out, print_json, table, working
+from hullrank.cli.data import Columns
 from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError
 
@@ -12,26 +13,16 @@ from hullrank.exceptions import HullrankError
 def run_certify(
     model_path: Path,
     path: Path,
-    *,
-    target: str | None,
-    qid: str | None,
-    groups: str | None,
-    weights: str | None,
+    columns: Columns,
     decimal: str | None,
+    *,
     tol: float,
     time_limit: float | None,
     as_json: bool,
 ) -> None:
     """Recompute the objective of a model from its file and its training data, and bound it by a new solve."""
     model = Model.load(model_path, path)
-    data = model.load_data(
-        path,
-        target=target or model.about.get("target") or "",
-        qid=model.qid_column(qid, False),
-        weights=weights or model.about.get("weights"),
-        groups=model.groups_column(groups),
-        decimal=decimal,
-    )
+    data = model.load_data(path, model.named(columns, weights_of_fit=True), decimal)
     from hullrank.reports.certifying import certify
 
     inside = unwrap(model.pipeline)

@@ -8,7 +8,7 @@ import numpy as np
 
 import hullrank
 from hullrank.cli.console import note, out, print_json, say, table, working
-from hullrank.cli.data import Data
+from hullrank.cli.data import Columns, Data
 from hullrank.cli.model import Model
 from hullrank.cli.result import certificate_fields
 
@@ -20,12 +20,9 @@ _SLOW = ("ExactRanker", "LinearRelaxationRanker")  # a hundred more searches wou
 def run_explain(
     model_path: Path,
     path: Path | None,
-    *,
-    target: str | None,
-    qid: str | None,
-    groups: str | None,
-    weights: str | None,
+    columns: Columns,
     decimal: str | None,
+    *,
     resamples: int,
     as_json: bool,
 ) -> None:
@@ -34,18 +31,10 @@ def run_explain(
     from hullrank.reports.facts import card
 
     model = Model.load(model_path, path)
-    data = None
-    if path is not None:
-        special: dict[str, Any] = {
-            "qid": model.qid_column(qid, False),
-            "weights": weights or model.about.get("weights"),
-            "groups": model.groups_column(groups),
-        }
-        column = target or model.about.get("target") or ""
-        data = model.load_data(path, target=column, decimal=decimal, **special)
-    if data is None:
-        summary, training = summarise(model.pipeline, names=model.feature_names()), None
+    if path is None:
+        data, training, summary = None, None, summarise(model.pipeline, names=model.feature_names())
     else:
+        data = model.load_data(path, model.named(columns, weights_of_fit=True), decimal)
         summary, training = _with_data(model, data, resamples)
     facts: dict[str, Any] = {
         "model": type(model.step).__name__,

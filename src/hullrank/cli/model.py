@@ -69,22 +69,20 @@ class Model:
         names = getattr(self.step, "feature_names_in_", None)
         return [f"x{i}" for i in range(self.step.n_features_in_)] if names is None else names.tolist()
 
+    def named(self, given: Columns, *, weights_of_fit: bool = False) -> Columns:
+        """The columns that play a part of their own: those given, else those of the fit (weights only on demand)."""
+        if given.groups is not None and not hasattr(self.step, "groups_"):
+            raise HullrankError("the model was fitted without --groups; leave it out")
+        parts = ("target", "qid", "groups", *(["weights"] if weights_of_fit else []))
+        return replace(given, **{part: getattr(given, part) or self.about.get(part) or None for part in parts})
+
     def load_data(
-        self,
-        path: Path,
-        *,
-        target: str | None = None,
-        qid: str | None,
-        weights: str | None = None,
-        groups: str | None = None,
-        decimal: str | None = None,
-        verbatim: bool = False,
+        self, path: Path, columns: Columns, decimal: str | None, *, need_target: bool = True, verbatim: bool = False
     ) -> Data:
-        """Read a table with the columns of the fit, as they were read then; ``target`` if it must have one."""
+        """Read a table with the columns of the fit, as they were read then."""
         width = None if self._from_tables else getattr(self.pipeline, "n_features_in_", None)
-        columns = Columns(target or None, qid, weights, groups=groups)
         reading = replace(self.reading(decimal), verbatim=verbatim)
-        data = load_data(path, columns, reading, n_features=width, need_target=target is not None)
+        data = load_data(path, columns, reading, n_features=width, need_target=need_target)
         if data.sparse and self._from_tables:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
         if data.title is not None and not {c["name"] for c in self.columns}.issubset(data.X.columns):
@@ -182,12 +180,6 @@ class Model:
         fits = isinstance(kept, dict) and all(isinstance(kept.get(name), kind) for name, kind in kinds.items())
         return kept if fits else None
 
-    def groups_column(self, given: str | None) -> str | None:
-        """The column with the groups: the one given, else the one of the fit."""
-        if given is not None and not hasattr(self.step, "groups_"):
-            raise HullrankError("the model was fitted without --groups; leave it out")
-        return given or self.about.get("groups")
-
     def tell_new_groups(self, groups: Any) -> None:
         """A note about groups that the model has no thresholds for."""
         unseen = [] if groups is None else sorted(set(groups.tolist()) - set(self.step.groups_.tolist()))
@@ -198,10 +190,6 @@ class Model:
                 f"{rows:,} of {len(groups):,} rows are of groups that the model has not seen ({names}); "
                 "their grades are cut at the mean of the thresholds of all groups"
             )
-
-    def qid_column(self, given: str | None, whole: bool) -> str | None:
-        """The column with the queries: the one given, else the one of the fit."""
-        return None if whole else given or self.about.get("qid") or None
 
 
 def _may_be_model(path: Path) -> bool:

@@ -141,8 +141,7 @@ class Placed:
         tables = larger_than_memory(path, memory)
         if tables is not None:
             return cls.of_parts(model, Parts(tables, columns, model.reading(decimal)))
-        special: dict[str, Any] = {"qid": columns.qid, "weights": columns.weights, "groups": columns.groups}
-        data = model.load_data(path, target=columns.target or "", decimal=decimal, **special)
+        data = model.load_data(path, columns, decimal)
         placed = cls.of(model, data)
         tell_drift(model, data)
         return placed

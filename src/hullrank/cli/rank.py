@@ -41,8 +41,7 @@ def run_rank(
     model_path: Path,
     path: Path,
     target_file: Path | None,
-    qid: str | None,
-    groups: str | None,
+    columns: Columns,
     decimal: str | None,
     wishes: RankWishes,
 ) -> None:
@@ -51,22 +50,22 @@ def run_rank(
     check_table_place(target_file, as_json=wishes.as_json, read=read)
     model = Model.load(model_path, path, wishes.thresholds)
     cuts = None if wishes.thresholds is None else read_thresholds(wishes.thresholds, model)
-    column, panel = model.qid_column(qid, wishes.whole), model.groups_column(groups)
+    named = model.named(columns)
+    columns = Columns(qid=None if wishes.whole else named.qid, groups=named.groups)
     tables = larger_than_memory(path, wishes.memory)
     if tables is not None:
         from hullrank.cli.rank_parts import rank_in_parts
 
-        named = Columns(qid=column, groups=panel)
-        parts = Parts(tables, named, model.reading(decimal), need_target=False)
+        parts = Parts(tables, columns, model.reading(decimal), need_target=False)
         rank_in_parts(model, parts, target_file, cuts, wishes)
         return
     verbatim = target_file is not None and is_text(target_file)
-    data = _load(model, path, column, panel, decimal, verbatim)
+    data = _load(model, path, columns, decimal, verbatim)
     model.tell_new_groups(data.groups)
     with working(f"scoring {len(data):,} rows"):
         result, names = ranked_rows(model, data, None if wishes.whole else data.qid, cuts)
     tell_drift(model, data)
-    query = names.get("query") if data.sparse else column
+    query = names.get("query") if data.sparse else columns.qid
     if wishes.top is not None:
         result = result.filter(pl.col(names["rank"]) <= wishes.top)
     if target_file is not None:
@@ -164,15 +163,15 @@ def _as_written(result: pl.DataFrame, names: dict[str, str], data: Data) -> pl.D
     return result.with_columns(data.style.cells[result[names["row"]].to_numpy() - 1])
 
 
-def _load(model: Model, path: Path, column: str | None, groups: str | None, decimal: str | None, verbatim: bool) -> Any:
+def _load(model: Model, path: Path, columns: Columns, decimal: str | None, verbatim: bool) -> Data:
     try:
-        return model.load_data(path, qid=column, groups=groups, decimal=decimal, verbatim=verbatim)
+        return model.load_data(path, columns, decimal, need_target=False, verbatim=verbatim)
     except TableError as error:
-        if column is not None and f"no column {column!r}" in str(error):
+        if columns.qid is not None and f"no column {columns.qid!r}" in str(error):
             raise TableError(
                 f"{error}; the model ranks within queries: name their column by --qid, or rank all together by --whole"
             ) from error
-        if groups is not None and f"no column {groups!r}" in str(error):
+        if columns.groups is not None and f"no column {columns.groups!r}" in str(error):
             raise TableError(
                 f"{error}; the model cuts grades by group: name the column by --groups (an empty one gives every row "
                 "the grades of the mean)"
