@@ -308,12 +308,15 @@ def target_values(y: Any) -> Any:
     return np.array(y.cast(pl.String).to_list())
 
 
-def coded(y: Any, grades: list[Any] | None) -> Any:
-    """A target in numbers: the places of its values in the list of all grades, or as it is where there is no list."""
+def coded(y: Any, grades: list[Any] | None, unknown: str = "is not in the declared order") -> Any:
+    """A target in numbers: the places of its values in the list of all grades, or as it is where there is no list.
+
+    ``unknown`` is what to say of a value that is not in the list.
+    """
     if grades is None:
         return y
     place = {grade: code for code, grade in enumerate(grades)}
-    unknown = next((value for value in y.tolist() if value not in place), None)
-    if unknown is not None:
-        raise TableError(f"grade {unknown!r} is not in the declared order")
+    for value in y.tolist():
+        if value not in place:
+            raise TableError(f"grade {value!r} {unknown}{did_you_mean(value, grades)}")
     return np.array([place[value] for value in y.tolist()])

@@ -9,10 +9,9 @@ import polars as pl
 
 from hullrank._pipelines import unwrap
 from hullrank.cli.console import note, warn
-from hullrank.cli.data import Columns, Data, Reading, load_data, target_values
+from hullrank.cli.data import Columns, Data, Reading, coded, load_data, target_values
 from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, TableError
-from hullrank.io.meant import did_you_mean
 from hullrank.io.parquet_parts import in_parts
 from hullrank.order import OrderGraph
 
@@ -110,16 +109,7 @@ class Model:
 
     def target(self, data: Data) -> Any:
         """The target as the model counts: grades by name, or their numbers."""
-        y = target_values(data.y)
-        names = self.about.get("grades")
-        if names is None:
-            return y
-        place = {name: code for code, name in enumerate(names)}
-        unknown = next((value for value in y.tolist() if value not in place), None)
-        if unknown is not None:
-            hint = did_you_mean(unknown, names)
-            raise TableError(f"grade {unknown!r} was not known when the model was fitted{hint}")
-        return np.array([place[value] for value in y.tolist()])
+        return coded(target_values(data.y), self.about.get("grades"), "was not known when the model was fitted")
 
     def predicted_target(self, data: Data) -> bool:
         """Whether the target of a table is what this model says of it, in a table that ``rank`` wrote."""
