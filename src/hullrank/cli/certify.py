@@ -27,9 +27,9 @@ def run_certify(
 
     inside = unwrap(model.pipeline)
     step, X = inside.model, inside.transform(data.X)
-    taken = model.fit_parameters(data)
+    given = data.fit_parameters(step)
     with working(f"certifying {type(step).__name__} on {len(data):,} rows"):
-        verdict = certify(step, X, model.target(data), tol=tol, time_limit=time_limit, **taken)
+        verdict = certify(step, X, model.target(data), tol=tol, time_limit=time_limit, **given)
     facts = {**verdict.facts, "certified": verdict.holds}
     if as_json:
         print_json(facts)

@@ -73,6 +73,13 @@ class Data:
         """Whether X is a sparse matrix."""
         return not isinstance(self.X, pl.DataFrame)
 
+    def fit_parameters(self, model: Any) -> dict[str, Any]:
+        """Weights, queries and groups, as far as there are any and the ``fit`` of the model takes them."""
+        from sklearn.utils.validation import has_fit_parameter
+
+        given = {"sample_weight": self.weights, "qid": self.qid, "groups": self.groups}
+        return {name: part for name, part in given.items() if part is not None and has_fit_parameter(model, name)}
+
     def take(self, rows: Any) -> "Data":
         """The same with some rows only."""
         parts = (self.X, self.y, self.weights, self.qid, self.groups)

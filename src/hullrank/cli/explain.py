@@ -63,7 +63,7 @@ def _with_data(model: Model, data: Data, resamples: int) -> tuple[Any, bool | No
     from hullrank.models.summary import summarise
 
     inside, y, step = unwrap(model.pipeline), model.target(data), model.step
-    training = model.holds_training_rows(inside.transform(data.X), y, model.fit_parameters(data))
+    training = model.holds_training_rows(inside.transform(data.X), y, data.fit_parameters(step))
     slow = any(kind.__name__ in _SLOW for kind in type(step).__mro__)
     if training is False:
         note("these are not the rows of the fit, so the weights have no errors; the training table gives them")

@@ -34,7 +34,7 @@ def run_fit_in_parts(
     tables: ParquetParts, columns: Columns, reading: Reading, model_file: Path, wishes: Wishes
 ) -> None:
     """Fit a method to a table in parts, say how good it is, and save it."""
-    settings = parse_settings(list(wishes.settings))
+    settings = parse_settings(wishes.settings)
     asked = {"--probabilities": wishes.probabilities, "--tune": wishes.tune, "--order auto": wishes.order == AUTO}
     refuse_in_parts(wishes.method, settings, columns, asked)
     from hullrank.io import save

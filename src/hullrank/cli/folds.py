@@ -11,6 +11,7 @@ import numpy as np
 from hullrank.cli.chances import Chances
 from hullrank.cli.console import stopped, warn
 from hullrank.cli.data import Data
+from hullrank.cli.methods import build, fit_parameters, prepared
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError
 
 Run = Callable[[Any, Any], float]
@@ -76,35 +77,29 @@ def runner(task: Task, remarks: Remarks, chances: Chances | None = None) -> Run:
 
     If probabilities are asked for, ``chances`` hears them.
     """
-    from hullrank.cli.fit import fit_pipeline
-    from hullrank.cli.methods import build
     from hullrank.cli.tuning import tuned
 
     def run(train: Any, test: Any) -> float:
-        part, probable = task.take(train), chances is not None
-        parameters = tuned(part) if task.tune else task.parameters
-        sparse = task.data.sparse
+        learned, held_out = task.take(train), task.take(test)
+        parameters = tuned(learned) if task.tune else task.parameters
+        probable, sparse = chances is not None, task.data.sparse
         pipeline = build(task.method, parameters, sparse=sparse, forms=task.forms, probabilities=probable)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            fit_pipeline(pipeline, part.data, part.y)
+            Z = prepared(pipeline, learned.data.X)
+            pipeline[-1].fit(Z, learned.y, **fit_parameters(pipeline[-1], learned.data))
             if stopped():
                 raise KeyboardInterrupt
-            scores = pipeline.score_samples(task.data.X[test])
+            scores = pipeline.score_samples(held_out.data.X)
             if chances is not None:
-                weights = task.data.weights
-                parts = [part for rows in (train, test) for part in (task.y[rows], _at(weights, rows))]
-                chances.hear(pipeline[-1], pipeline.predict_proba(task.data.X[test]), *parts)
+                P = pipeline.predict_proba(held_out.data.X)
+                chances.hear(pipeline[-1], P, learned.y, learned.data.weights, held_out.y, held_out.data.weights)
         remarks.hear(task.method, told)
         if any(issubclass(each.category, CollapsedRankingWarning) for each in told) or np.ptp(scores) == 0:
             return float("nan")
-        return accuracy(task.take(test), scores)
+        return accuracy(held_out, scores)
 
     return run
-
-
-def _at(values: Any | None, rows: Any) -> Any | None:
-    return None if values is None else values[rows]
 
 
 def accuracy(task: Task, scores: Any) -> float:

@@ -145,15 +145,6 @@ class Model:
         P = self.calibrator.predict_proba(unwrap(self.pipeline).transform(X))
         return {f"P({grade})": P[:, c] for c, grade in enumerate(self.classes or ())}
 
-    def fit_parameters(self, data: Data) -> dict[str, Any]:
-        """Those of the weights, queries and groups of a table that the model's ``fit`` takes."""
-        from sklearn.utils.validation import has_fit_parameter
-
-        given = {"sample_weight": data.weights, "qid": data.qid, "groups": data.groups}
-        return {
-            name: values for name, values in given.items() if values is not None and has_fit_parameter(self.step, name)
-        }
-
     def holds_training_rows(self, Z: Any, y: Any, given: dict[str, Any]) -> bool | None:
         """Whether encoded rows are those of the fit; None if nothing tells."""
         from hullrank.reports.whose import holds_training_rows
