@@ -79,7 +79,7 @@ def build(
 
 
 def prepared(pipeline: Any, X: Any) -> Any:
-    """Fit the first step of a pipeline, give the model its signs by column, and return the rows as the model sees them."""
+    """Fit the step before the model to the rows, give the model its signs by column, and return the encoded rows."""
     Z = pipeline[0].fit_transform(X)
     translate_signs(pipeline[-1], pipeline[0])
     return Z
