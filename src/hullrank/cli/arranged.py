@@ -3,7 +3,6 @@
 Tables that are not in such an order are put into it, through files in a folder of the user's.
 """
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -20,10 +19,8 @@ from hullrank.cli.parts import Parts
 from hullrank.cli.wording import counted
 from hullrank.exceptions import TableError
 from hullrank.io.parquet_parts import PARTS_IN_MEMORY
-from hullrank.io.row_files import RowFiles
+from hullrank.io.row_files import RowFiles, row_files
 from hullrank.problem.block_pairs import FEW_RANKS
-
-_IN_BUFFER = 8  # rows wait for their file in the memory divided by this
 
 
 class DataInParts(Protocol):
@@ -51,8 +48,7 @@ def arranged(parts: Parts, look: FirstLook, grades: list[Any] | None, folder: Pa
     if wanted is None:
         yield parts
         return
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".hullrank-") as held:
-        files = RowFiles(Path(held), parts.tables.memory // _IN_BUFFER)
+    with row_files(folder, parts.tables.memory) as files:
         for number, data in enumerate(parts.walk("putting rows in order")):
             if len(data) and data.rows is not None:
                 files.add(data.rows, wanted.buckets(data, number))

@@ -1,6 +1,5 @@
 """``hullrank rank`` for tables larger than memory: scores in one pass, then rows put in order through files."""
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,8 @@ from hullrank.cli.model import Model, ranks
 from hullrank.cli.output import write_table, write_tables
 from hullrank.cli.parts import Parts, Placed
 from hullrank.cli.rank import MOST_SHOWN, Ranking, RankWishes, answered_rows, tell_ranking
-from hullrank.io.row_files import RowFiles
+from hullrank.io.row_files import row_files
 
-_IN_BUFFER = 8  # rows wait for their file in the memory divided by this
 _PLACE = "\0place"  # a name that no column of a table has
 
 
@@ -58,8 +56,7 @@ class RankedParts:
         """All rows in order: sorted into files by place, each of which fits into memory, and written file by file."""
         rows = max(1, len(self) // max(1, len(self.parts)))
         folder = None if str(path) == "-" else path.parent
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".hullrank-") as held:
-            files = RowFiles(Path(held), self.parts.tables.memory // _IN_BUFFER)
+        with row_files(folder, self.parts.tables.memory) as files:
             for answered, _, where in self._answered("putting rows in order"):
                 files.add(answered.with_columns(pl.Series(_PLACE, where)), where // rows)
             in_order = (files.read(i).sort(_PLACE).drop(_PLACE) for i in range(-(-len(self) // rows)))
