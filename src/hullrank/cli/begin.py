@@ -5,14 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hullrank.cli.options import (
-    DataFile,
-    Dates,
-    Decimal,
-    Json,
-    MethodName,
-    Words,
-)
+from hullrank.cli.options import DataFile, Dates, Decimal, Json, MethodName, Words
 
 
 def demo(

@@ -1,5 +1,6 @@
 """The options that several commands share. What completes them is imported when the tab key is pressed."""
 
+from collections.abc import Callable
 from glob import has_magic
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,28 +8,15 @@ from typing import Annotated, Any
 import typer
 
 
-def _columns(incomplete: str) -> list[str]:
-    from hullrank.cli import completion
+def _completed_by(name: str) -> Callable[[str], Any]:
+    """The function of that name in `hullrank.cli.completion`."""
 
-    return completion.columns(incomplete)
+    def complete(incomplete: str) -> Any:
+        from hullrank.cli import completion
 
+        return getattr(completion, name)(incomplete)
 
-def _methods(incomplete: str) -> list[tuple[str, str]]:
-    from hullrank.cli import completion
-
-    return completion.methods(incomplete)
-
-
-def _lists_of_methods(incomplete: str) -> list[str]:
-    from hullrank.cli import completion
-
-    return completion.lists_of_methods(incomplete)
-
-
-def _settings(incomplete: str) -> list[str]:
-    from hullrank.cli import completion
-
-    return completion.settings(incomplete)
+    return complete
 
 
 def _is_there(context: typer.Context, path: Path | None) -> Path | None:
@@ -63,7 +51,7 @@ def _is_date_order(text: str | None) -> str | None:
 
 
 def _column_option(*names: str, help: str) -> Any:
-    return typer.Option(*names, help=help, metavar="COLUMN", autocompletion=_columns)
+    return typer.Option(*names, help=help, metavar="COLUMN", autocompletion=_completed_by("columns"))
 
 
 Target = Annotated[str | None, _column_option("--target", "-t", help="Column with the grades or values to rank by.")]
@@ -90,7 +78,10 @@ Edges = Annotated[Path | None, typer.Option("--edges", help="File with two colum
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="A parameter of the method, as in --set C=0.1.", autocompletion=_settings
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the method, as in --set C=0.1.",
+        autocompletion=_completed_by("settings"),
     ),
 ]
 Decimal = Annotated[
@@ -131,14 +122,19 @@ Tune = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Method = Annotated[
-    str, typer.Option("--method", "-m", metavar="NAME", help="See `hullrank methods`.", autocompletion=_methods)
+    str,
+    typer.Option(
+        "--method", "-m", metavar="NAME", help="See `hullrank methods`.", autocompletion=_completed_by("methods")
+    ),
 ]
-MethodName = Annotated[str | None, typer.Argument(help="A method, to see its parameters.", autocompletion=_methods)]
+MethodName = Annotated[
+    str | None, typer.Argument(help="A method, to see its parameters.", autocompletion=_completed_by("methods"))
+]
 MethodList = Annotated[
     str,
     typer.Option(
         "--methods",
         help="Names of methods, separated by commas; or all (but exact).",
-        autocompletion=_lists_of_methods,
+        autocompletion=_completed_by("lists_of_methods"),
     ),
 ]

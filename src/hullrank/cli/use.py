@@ -5,17 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hullrank.cli.options import (
-    DataFile,
-    Decimal,
-    Groups,
-    Json,
-    Memory,
-    ModelPath,
-    Qid,
-    Target,
-    Weights,
-)
+from hullrank.cli.options import DataFile, Decimal, Groups, Json, Memory, ModelPath, Qid, Target, Weights
 
 
 def rank(
