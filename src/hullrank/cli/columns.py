@@ -93,8 +93,9 @@ def _signs(form: Form, known: pl.Series) -> list[str]:
 
 def columns_table(facts: list[dict[str, Any]], last: str = "what was done") -> Any:
     """The facts as lines for a terminal."""
-    names = ("column", "kind", "missing", "examples", last)
-    return table("Columns", names, [tuple(fact.values()) for fact in facts], right=(2,))
+    shown = ("column", "kind", "missing", "examples")
+    rows = [[fact[name] for name in (*shown, "done")] for fact in facts]
+    return table("Columns", (*shown, last), rows, right=(2,))
 
 
 def _counters(data: Data) -> list[str]:

@@ -188,8 +188,7 @@ def _show(ranking: Ranking) -> None:
     names = [name for name in names if name not in chances[_SHOWN_CHANCES:]]
     others = [name for name in head.columns if name not in ranking.names.values() and name != query]
     shown = _that_fit(head, names, others[:_SHOWN_COLUMNS])
-    left = tuple(i for i, name in enumerate(shown) if not result[name].dtype.is_numeric())
-    right = tuple(i for i in range(len(shown)) if i not in left)
+    right = tuple(i for i, name in enumerate(shown) if result[name].dtype.is_numeric())
     out.print(Text(f"{_share(head.height, ranking.rows)}, best first{_within(query)}", style="bold"))
     groups = [(None, head)] if query is None else head.partition_by(query, maintain_order=True, as_dict=True).items()
     for key, part in groups:

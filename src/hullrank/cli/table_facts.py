@@ -28,7 +28,7 @@ def run_columns(path: Path, reading: Reading, *, as_json: bool) -> None:
         print_json({"file": path, "rows": len(data), "style": style, **facts})
         return
     if not data.sparse:
-        out.print(columns_table([_line(column) for column in facts["columns"]], "as a feature"))
+        out.print(columns_table(facts["columns"], "as a feature"))
         say("")
     said = f", {style}" if style else f", {facts['features']:,} features in SVMlight format" if data.sparse else ""
     say(f"{counted(len(data), 'rows')}{said}")
@@ -51,11 +51,6 @@ def _facts(data: Data, reading: Reading) -> dict[str, Any]:
     return {
         "columns": [{**fact, **_counted(data.X[fact["column"]], (forms or {}).get(fact["column"]))} for fact in found]
     }
-
-
-def _line(column: dict[str, Any]) -> dict[str, Any]:
-    """The part of the facts that a terminal has room for."""
-    return {name: column[name] for name in ("column", "kind", "missing", "examples", "done")}
 
 
 def _counted(series: pl.Series, found: Form | None) -> dict[str, Any]:
