@@ -1,41 +1,25 @@
-"""The options that several commands share. What completes them is imported when the tab key is pressed."""
+"""The options that several commands share."""
 
-from collections.abc import Callable
 from glob import has_magic
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-
-def _completed_by(name: str) -> Callable[[str], Any]:
-    """The function of that name in `hullrank.cli.completion`."""
-
-    def complete(incomplete: str) -> Any:
-        from hullrank.cli import completion
-
-        return getattr(completion, name)(incomplete)
-
-    return complete
+from hullrank.cli import completion
+from hullrank.exceptions import HullrankError
+from hullrank.io.meant import did_you_mean
 
 
 def _is_there(context: typer.Context, path: Path | None) -> Path | None:
     """Ask for the file before any library is loaded that reads it, so that a wrong name is answered at once."""
     if path is None or str(path) == "-" or has_magic(str(path)) or context.resilient_parsing or path.exists():
         return path
-    raise _missing(path)
-
-
-def _missing(path: Path) -> Exception:
-    """What to say about a file that is not there: the one that may have been meant."""
-    from hullrank.exceptions import HullrankError
-    from hullrank.io.meant import did_you_mean
-
     try:
         beside = [file.name for file in path.parent.iterdir()]
     except OSError:
         beside = []
-    return HullrankError(f"there is no file {path}{did_you_mean(path.name, beside)}")
+    raise HullrankError(f"there is no file {path}{did_you_mean(path.name, beside)}")
 
 
 def _is_decimal(text: str | None) -> str | None:
@@ -51,7 +35,7 @@ def _is_date_order(text: str | None) -> str | None:
 
 
 def _column_option(*names: str, help: str) -> Any:
-    return typer.Option(*names, help=help, metavar="COLUMN", autocompletion=_completed_by("columns"))
+    return typer.Option(*names, help=help, metavar="COLUMN", autocompletion=completion.columns)
 
 
 Target = Annotated[str | None, _column_option("--target", "-t", help="Column with the grades or values to rank by.")]
@@ -81,7 +65,7 @@ Set = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="A parameter of the method, as in --set C=0.1.",
-        autocompletion=_completed_by("settings"),
+        autocompletion=completion.settings,
     ),
 ]
 Decimal = Annotated[
@@ -123,18 +107,16 @@ Tune = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Method = Annotated[
     str,
-    typer.Option(
-        "--method", "-m", metavar="NAME", help="See `hullrank methods`.", autocompletion=_completed_by("methods")
-    ),
+    typer.Option("--method", "-m", metavar="NAME", help="See `hullrank methods`.", autocompletion=completion.methods),
 ]
 MethodName = Annotated[
-    str | None, typer.Argument(help="A method, to see its parameters.", autocompletion=_completed_by("methods"))
+    str | None, typer.Argument(help="A method, to see its parameters.", autocompletion=completion.methods)
 ]
 MethodList = Annotated[
     str,
     typer.Option(
         "--methods",
         help="Names of methods, separated by commas; or all (but exact).",
-        autocompletion=_completed_by("lists_of_methods"),
+        autocompletion=completion.lists_of_methods,
     ),
 ]
