@@ -121,11 +121,11 @@ def load_data(
     if style is not None and style.decimal == "," and reading.decimal is None:
         note(f"{name} is read as {style}")
     data = TakenApart(table, columns, name, reading, style).data(need_target)
-    tell_missing_targets(data.without_target, len(data), columns, name)
+    tell_missing(data.without_target, len(data), columns, name)
     return data
 
 
-def tell_missing_targets(without: int, left: int, columns: Columns, name: str) -> None:
+def tell_missing(without: int, left: int, columns: Columns, name: str) -> None:
     """A note about rows that were left out because they have no target; an error if none is left."""
     if without:
         have, are = ("has", "is") if without == 1 else ("have", "are")

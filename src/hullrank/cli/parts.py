@@ -11,7 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from hullrank.cli.console import working
-from hullrank.cli.data import Columns, Data, Reading, TakenApart, query_numbers, tell_missing_targets
+from hullrank.cli.data import Columns, Data, Reading, TakenApart, query_numbers, tell_missing
 from hullrank.cli.drift import Drift, tell_drift
 from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError, TableError
@@ -124,7 +124,7 @@ class Placed:
                 drift.add(data)
                 if parts.columns.qid is not None and data.rows is not None:
                     queries.append(data.rows[parts.columns.qid])
-        tell_missing_targets(0 if told else without, len(placed), parts.columns, parts.tables.name)
+        tell_missing(0 if told else without, len(placed), parts.columns, parts.tables.name)
         if not told:
             drift.tell()
         if predicted:
