@@ -38,7 +38,6 @@ def make_app(token: str, port: int, limits: Limits | None = None) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         with TemporaryDirectory(prefix="hullrank-app-") as folder:
             app.state.sessions = Sessions(Path(folder), limits)
-            app.state.folder = Path(folder)
             try:
                 yield
             finally:

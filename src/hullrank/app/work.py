@@ -5,7 +5,7 @@ from typing import Any
 
 from hullrank.app.jobs import Job, Work
 from hullrank.app.runs import Outcome, Run
-from hullrank.app.sessions import Session
+from hullrank.app.sessions import FILES, Session
 from hullrank.app.wishes import Wishes, typed
 
 _SHOWN = 20  # rows of a ranked table
@@ -19,7 +19,7 @@ def learn(session: Session, wishes: Wishes) -> Work:
     model = str(session.made / "model.hull")
 
     async def work(job: Job) -> None:
-        for old in ("model.hull", "report.html", "ranked.csv", "new-ranked.csv"):
+        for old in FILES:
             (session.made / old).unlink(missing_ok=True)
         job.tell(command=typed([*arguments, "--out=model.hull"]))
         fitted = await _run(job, session.inbox, [*arguments, f"--out={model}", "--json"])

@@ -58,8 +58,7 @@ def gather(
     numbers = np.arange(1, len(placed.scores) + 1) if numbers is None else np.asarray(numbers)
     given = {"qid": qid if has_fit_parameter(model, "qid") else None, "groups": groups}
     training = holds_training_rows(model, inside.transform(X), y, sample_weight=sample_weight, **given)
-    within = None if qid is None and groups is None else "queries" if groups is None else "groups"
-    qid = qid if groups is None else groups
+    within, qid = ("queries", qid) if groups is None else ("groups", groups)
     qid = np.asarray(qid) if qid is not None and order.is_total else None
     shown = _shown(len(placed.scores))
     few = len(grades) <= _MOST_GRADES
@@ -70,7 +69,7 @@ def gather(
         "rows": len(placed.scores),
         "training": training,
         "held_out": held_out,
-        "grades": grades if len(grades) <= _MOST_GRADES else [],
+        "grades": grades if few else [],
         "n_grades": len(grades),
         "pair_accuracy": _number(_pair_accuracy(y, placed, order, qid)),
         "within": within if qid is not None else None,
