@@ -51,7 +51,7 @@ class Data:
     y: Any = None
     weights: Any = None
     qid: Any = None
-    rows: pl.DataFrame | None = None  # the table as it was read
+    rows: Any = None  # the table as it was read, a frame; None for SVMlight files
     left: Any = None  # numbers of the rows of the file that are left, if some were left out
     style: Style | None = None  # of a CSV file
     target_form: Form | None = None  # what the words of the target were read as
@@ -98,13 +98,12 @@ class Data:
 def load_data(
     path: Path,
     columns: Columns,
-    reading: Reading | None = None,
+    reading: Reading,
     *,
     n_features: int | None = None,
     need_target: bool = True,
 ) -> Data:
     """Read a file and take it apart; rows without a target are left out, with a note."""
-    reading = reading or Reading()
     with working(f"reading {path}"):
         signs = {"decimal": reading.decimal, "usual": reading.usual}
         table, style = read_styled(path, n_features=n_features, **signs, verbatim=reading.verbatim)

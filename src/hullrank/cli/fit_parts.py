@@ -11,7 +11,7 @@ import polars as pl
 from hullrank.cli.arranged import DataInParts, arranged
 from hullrank.cli.columns import column_facts, tell_columns
 from hullrank.cli.console import note, working
-from hullrank.cli.data import Columns, Data, Reading, coded, query_values, recognised, target_values, tell_missing
+from hullrank.cli.data import Columns, Reading, coded, query_values, recognised, target_values, tell_missing
 from hullrank.cli.first_look import FirstLook
 from hullrank.cli.fit import Wishes, about_fit, advise, arrange
 from hullrank.cli.folds import Task
@@ -130,8 +130,8 @@ def _blocks(rows: DataInParts, encoder: Any, grades: list[Any] | None, qid: str 
     from hullrank.io import Blocks
 
     def read(part: int) -> tuple[Any, Any, Any, Any]:
-        data: Data = rows[part]
-        query = None if qid is None or data.rows is None else _queries(data.rows[qid])
+        data = rows[part]
+        query = None if qid is None else _queries(data.rows[qid])
         return encoder.transform(data.X), coded(target_values(data.y), grades), data.weights, query
 
     return Blocks(read, len(rows), memory=memory or USUAL_MEMORY)

@@ -122,7 +122,7 @@ class Placed:
                 placed.append(cls.of(model, data))
                 predicted = predicted and model.predicted_target(data)
                 drift.add(data)
-                if parts.columns.qid is not None and data.rows is not None:
+                if parts.columns.qid is not None:
                     queries.append(data.rows[parts.columns.qid])
         tell_missing(0 if told else without, len(placed), parts.columns, parts.tables.name)
         if not told:
