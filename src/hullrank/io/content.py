@@ -43,42 +43,30 @@ _SVMLIGHT = re.compile(rb"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)+\s*(#.*)
 
 
 class Content:
-    """A file by path where it may be mapped or streamed, else its bytes; with its first bytes at hand."""
+    """The path of a file that may be mapped or streamed, else its bytes; with its first bytes at hand."""
 
-    def __init__(self, path: Path | None, data: bytes | None) -> None:
-        self.path, self.data = path, data
-        if data is not None:
-            self.head = data[:65536]
-        else:
-            assert path is not None
-            with path.open("rb") as stream:
-                self.head = stream.read(65536)
+    def __init__(self, source: Path | bytes) -> None:
+        self.source = source
+        with self.stream() as stream:
+            self.head: bytes = stream.read(65536)
 
     @classmethod
     def open(cls, source: str | Path) -> "Content":
         """A file, or standard input for ``"-"``, unzipped if it is gzipped."""
         if str(source) == "-":
             data = sys.stdin.buffer.read()
-            return cls(None, gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+            return cls(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
         path = Path(source)
         with path.open("rb") as stream:
             zipped = stream.read(2) == b"\x1f\x8b"
         if zipped:
             with gzip.open(path) as unzipped:
-                return cls(None, unzipped.read())
-        return cls(path, None)
+                return cls(unzipped.read())
+        return cls(path)
 
     def stream(self) -> Any:
         """A new binary stream from the start."""
-        if self.data is not None:
-            return io.BytesIO(self.data)
-        assert self.path is not None
-        return self.path.open("rb")
-
-    @property
-    def for_polars(self) -> Any:
-        """What Polars reads fastest."""
-        return self.path if self.data is None else self.data
+        return io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb")
 
     def kind(self, name: str) -> str:
         """The format by the first bytes where they tell, else by the ending of the name; strangers are refused."""

@@ -47,7 +47,7 @@ def _with_line_feeds(content: Content) -> Content:
     if b"\r" not in content.head or b"\n" in content.head:
         return content
     with content.stream() as stream:
-        return Content(None, stream.read().replace(b"\r", b"\n"))
+        return Content(stream.read().replace(b"\r", b"\n"))
 
 
 def _read(
@@ -68,7 +68,9 @@ def _read(
     frame = _parsed(content, name, style, types=decimal == ".", words=_codes(content, name, style))
     cells = _parsed(content, name, style, types=False, missing=()) if verbatim else None
     if frame.width and frame.height and frame[:, -1].null_count():
-        _refuse_short_rows(content, name, style, frame.width)
+        ragged = _ragged(content, name, style, frame.width)
+        if ragged:  # Polars fills short rows with missing cells; a row that was cut should not pass as one
+            raise TableError(ragged)
         kept = ~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
         frame, cells = frame.filter(kept), None if cells is None else cells.filter(kept)
     names = [pl.col(column).alias(name) for column, name in _names(frame, header).items()]
@@ -103,7 +105,7 @@ def _parsed(
     for looked_at in (INFER, None):
         try:
             return pl.read_csv(
-                content.for_polars,
+                content.source,
                 null_values=list(missing),
                 infer_schema=types,
                 infer_schema_length=looked_at,
@@ -117,7 +119,8 @@ def _parsed(
             if looked_at is None or not str(error).startswith("could not parse"):
                 if "utf-8" in reason(error).lower():
                     raise _NotUtf8Error(f"{name} is not UTF-8 text") from error
-                raise TableError(_problem(content, name, style, error)) from error
+                ragged = _ragged(content, name, style, len(header_of(content.head, name)[0]))
+                raise TableError(ragged or f"{name} cannot be read as CSV: {reason(error)}") from error
     raise AssertionError
 
 
@@ -135,18 +138,6 @@ def _names(frame: pl.DataFrame, header: list[str]) -> dict[str, str]:
                 label += "_"
             names[column.name] = label
     return names
-
-
-def _problem(content: Content, name: str, style: Style, error: BaseException) -> str:
-    header, _ = header_of(content.head, name)
-    return _ragged(content, name, style, len(header)) or f"{name} cannot be read as CSV: {reason(error)}"
-
-
-def _refuse_short_rows(content: Content, name: str, style: Style, width: int) -> None:
-    """Polars fills rows that are too short with missing cells; a row that was cut should not pass as one."""
-    ragged = _ragged(content, name, style, width)
-    if ragged:
-        raise TableError(ragged)
 
 
 def _ragged(content: Content, name: str, style: Style, width: int) -> str | None:

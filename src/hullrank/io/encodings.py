@@ -33,7 +33,7 @@ def converted(content: Content, name: str, encoding: str) -> Content:
     with content.stream() as stream:
         held = stream.read()
     try:
-        return Content(None, held.decode(encoding).encode())
+        return Content(held.decode(encoding).encode())
     except UnicodeError as error:
         raise TableError(
             f"{name} is neither UTF-8 nor {encoding} text; save it as UTF-8 (in Excel: CSV UTF-8)"

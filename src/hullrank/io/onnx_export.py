@@ -96,7 +96,6 @@ class _Graph:
         self.onnx = onnx
         types = onnx.TensorProto
         self.FLOAT, self.DOUBLE, self.STRING, self.INT64 = types.FLOAT, types.DOUBLE, types.STRING, types.INT64
-        self.BOOL = types.BOOL
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []

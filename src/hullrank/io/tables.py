@@ -121,7 +121,7 @@ def _read_jsonl(content: Content, name: str) -> pl.DataFrame:
     check_text(content.head, name)
     for rows in (INFER, None):
         try:
-            frame = pl.read_ndjson(content.for_polars, infer_schema_length=rows)
+            frame = pl.read_ndjson(content.source, infer_schema_length=rows)
             break
         except REFUSALS as error:
             if rows is None:

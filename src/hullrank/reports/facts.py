@@ -173,7 +173,7 @@ def _weights(model: Any, names: Any) -> dict[str, Any]:
     return {"total": len(coef), "shown": [{"name": str(labels[i]), "weight": float(coef[i])} for i in largest]}
 
 
-def card(model: Any, names: Any = None) -> dict[str, Any] | None:
+def card(model: Any, names: Any) -> dict[str, Any] | None:
     """Points of the features and what every total meant in the training data, if the model is a scoring system."""
     table = getattr(model, "score_table_", None)
     if table is None:
