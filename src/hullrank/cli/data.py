@@ -96,12 +96,7 @@ class Data:
 
 
 def load_data(
-    path: Path,
-    columns: Columns,
-    reading: Reading,
-    *,
-    n_features: int | None = None,
-    need_target: bool = True,
+    path: Path, columns: Columns, reading: Reading, *, n_features: int | None = None, need_target: bool = True
 ) -> Data:
     """Read a file and take it apart; rows without a target are left out, with a note."""
     with working(f"reading {path}"):

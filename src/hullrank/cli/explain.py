@@ -18,13 +18,7 @@ _SLOW = ("ExactRanker", "LinearRelaxationRanker")  # a hundred more searches wou
 
 
 def run_explain(
-    model_path: Path,
-    path: Path | None,
-    columns: Columns,
-    decimal: str | None,
-    *,
-    resamples: int,
-    as_json: bool,
+    model_path: Path, path: Path | None, columns: Columns, decimal: str | None, *, resamples: int, as_json: bool
 ) -> None:
     """Print what the model learned; with its training table the errors of the weights, with any the contradictions."""
     from hullrank.models.summary import summarise

@@ -38,12 +38,7 @@ class RankWishes:
 
 
 def run_rank(
-    model_path: Path,
-    path: Path,
-    target_file: Path | None,
-    columns: Columns,
-    decimal: str | None,
-    wishes: RankWishes,
+    model_path: Path, path: Path, target_file: Path | None, columns: Columns, decimal: str | None, wishes: RankWishes
 ) -> None:
     """Rank the rows of a table by a model."""
     read = {"model": model_path, "table": path, "file of thresholds": wishes.thresholds}

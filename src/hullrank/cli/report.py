@@ -10,14 +10,7 @@ from hullrank.cli.wording import counted
 
 
 def run_report(
-    model_path: Path,
-    path: Path,
-    report_file: Path,
-    columns: Columns,
-    decimal: str | None,
-    *,
-    title: str,
-    as_json: bool,
+    model_path: Path, path: Path, report_file: Path, columns: Columns, decimal: str | None, *, title: str, as_json: bool
 ) -> None:
     """Write the report of a model on a table with grades."""
     check_place(report_file, is_a=REPORT, as_json=as_json, read={"model": model_path, "table": path})
