@@ -1,7 +1,6 @@
 """``hullrank certify``: a model against its own proof."""
 
 from pathlib import Path
-from typing import Any
 
 from hullrank._pipelines import unwrap
 from hullrank.cli.console import out, print_json, table, working
@@ -34,10 +33,7 @@ def run_certify(
     if as_json:
         print_json(facts)
     else:
-        out.print(table(f"{type(step).__name__} on {len(data):,} rows", ("quantity", "value"), _precise(facts)))
+        rows = [(key, f"{value:.10g}" if isinstance(value, float) else str(value)) for key, value in facts.items()]
+        out.print(table(f"{type(step).__name__} on {len(data):,} rows", ("quantity", "value"), rows))
     if not verdict.holds:
         raise HullrankError(f"the certificate does not hold for these rows: {verdict.reason}")
-
-
-def _precise(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(key, f"{value:.10g}" if isinstance(value, float) else str(value)) for key, value in facts.items()]

@@ -57,7 +57,6 @@ def header(path: Path) -> list[str]:
         kind = content.kind(str(path))
         if kind == "csv":
             return header_of(as_utf8(content, str(path))[0].head, str(path))[0]
-        table = read_table(path) if kind != "svmlight" else None
+        return [] if kind == "svmlight" else list(getattr(read_table(path), "columns", []))
     except (HullrankError, OSError, ImportError):
         return []
-    return [] if table is None else list(getattr(table, "columns", []))

@@ -159,8 +159,8 @@ def _warn_of_thresholds(model: Any, scores: Any) -> None:
 
 def certificate_fields(certificate: Any) -> dict[str, Any] | None:
     """What a certificate states, for JSON."""
+    from hullrank.reports.facts import CERTIFICATE_FIELDS
+
     if certificate is None:
         return None
-    names = ("status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds")
-    more = ("solver", "n_order_constraints", "cause")
-    return {name: getattr(certificate, name) for name in (*names, *more) if hasattr(certificate, name)}
+    return {name: getattr(certificate, name) for name in (*CERTIFICATE_FIELDS, "cause") if hasattr(certificate, name)}

@@ -18,6 +18,10 @@ _MOST_POINTS = 3000
 _MOST_PAIRS = 12
 _MOST_WEIGHTS = 25
 _MOST_GRADES = 40
+CERTIFICATE_FIELDS = (
+    "status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds", "solver",
+    "n_order_constraints",
+)  # fmt: skip
 
 
 def gather(
@@ -199,12 +203,9 @@ def _names(labels: list[Any]) -> list[str]:
 
 def _certificate(model: Any) -> dict[str, Any]:
     certificate = getattr(model, "certificate_", None)
-    kept = (
-        "status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds", "solver",
-        "n_order_constraints",
-    )  # fmt: skip
-    values = {name: getattr(certificate, name) for name in kept if getattr(certificate, name, None) is not None}
-    return {name: _number(value) if isinstance(value, float) else value for name, value in values.items()}
+    values = {name: getattr(certificate, name, None) for name in CERTIFICATE_FIELDS}
+    known = {name: value for name, value in values.items() if value is not None}
+    return {name: _number(value) if isinstance(value, float) else value for name, value in known.items()}
 
 
 def _numbers(values: NDArray[np.float64] | None) -> Any:
