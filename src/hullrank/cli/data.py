@@ -128,30 +128,22 @@ def tell_missing(without: int, left: int, columns: Columns, name: str) -> None:
         raise TableError(f"no row of {name} has a value in column {columns.target!r}")
 
 
+@dataclass
 class TakenApart:
-    """A table, the names of its columns with a part of their own, and how to read them.
+    """A table, or a part of it, the names of its columns with a part of their own, and how to read them."""
 
-    A part of a table is taken apart in the same way, with the number of the rows ``before`` it.
-    """
-
-    def __init__(
-        self,
-        frame: pl.DataFrame,
-        columns: Columns,
-        name: str,
-        reading: Reading,
-        style: Style | None = None,
-        before: int = 0,
-    ) -> None:
-        self.frame, self.columns, self.name, self.reading, self.style = frame, columns, name, reading, style
-        self.before, self.without = before, 0
-        self.left: Any = None
-        self.target_form = reading.target
+    frame: pl.DataFrame
+    columns: Columns
+    name: str
+    reading: Reading
+    style: Style | None = None
+    before: int = 0  # rows of the table before this part
+    left: Any = None  # numbers of the rows that are left, once some were left out
 
     def data(self, need_target: bool) -> Data:
         """Everything in its place."""
         self._check_names(need_target)
-        self._read_target()
+        rows, target_form = len(self.frame), self._read_target()
         columns, frame = self.columns, self.frame
         special = (columns.target, columns.qid, columns.weights, columns.groups, *columns.drop)
         apart = {column for column in special if column}
@@ -160,15 +152,15 @@ class TakenApart:
             raise TableError(f"{self.name} has no column left to learn from")
         return Data(
             features,
-            frame[columns.target] if columns.target in frame.columns else None,
-            None if columns.weights is None else self._weights(frame[columns.weights]),
-            None if columns.qid is None else self._queries(frame[columns.qid]),
-            frame,
-            self.left,
-            self.style,
-            self.target_form,
-            self.without,
-            None if columns.groups is None else group_names(frame[columns.groups]),
+            y=frame[columns.target] if columns.target in frame.columns else None,
+            weights=None if columns.weights is None else self._weights(frame[columns.weights]),
+            qid=None if columns.qid is None else self._queries(frame[columns.qid]),
+            groups=None if columns.groups is None else group_names(frame[columns.groups]),
+            rows=frame,
+            left=self.left,
+            style=self.style,
+            target_form=target_form,
+            without_target=rows - len(frame),
         )
 
     def _check_names(self, need_target: bool) -> None:
@@ -196,32 +188,34 @@ class TakenApart:
             return "; if its first line is a row already, put a line with the names of the columns above it"
         return ""
 
-    def _read_target(self) -> None:
+    def _read_target(self) -> Form | None:
         """Turn words of the target that say numbers or dates into them, and leave out the rows without any.
 
-        Spaces around a grade do not belong to it.
+        Spaces around a grade do not belong to it. Gives the form of the words.
         """
-        target = self.columns.target
+        target, form = self.columns.target, self.reading.target
         if target is None or target not in self.frame.columns:
-            return
+            return form
         series = self.frame[target]
         if series.dtype == pl.String:
             series = series.str.strip_chars().replace("", None)
+            form = self._found_form(series) if self.reading.find_target else form
+            if form is not None:
+                series = self._read_as(form, series)
             self.frame = self.frame.with_columns(series)
-        if series.dtype == pl.String and self.reading.find_target:
-            self.target_form = self._found_form(series)
-        if series.dtype == pl.String and self.target_form is not None:
-            values = read_cells(series, self.target_form)
-            odd = strays(series, values)
-            if len(odd):
-                raise TableError(f"column {target!r} was numbers when the model was fitted, and now holds {odd[0]!r}")
-            values = values if values.dtype.is_temporal() else whole_numbers(series, values)
-            self.frame = self.frame.with_columns(values.alias(target))
-        missing = self.frame[target].is_null()
+        missing = series.is_null()
         if missing.any():
-            self.without = int(missing.sum())
             self.left = np.flatnonzero(~missing.to_numpy()) + self.before + 1
             self.frame = self.frame.filter(~missing)
+        return form
+
+    def _read_as(self, form: Form, target: pl.Series) -> pl.Series:
+        """The target of a table as the numbers or dates that it was when the model was fitted."""
+        values = read_cells(target, form)
+        odd = strays(target, values)
+        if len(odd):
+            raise TableError(f"column {target.name!r} was numbers when the model was fitted, and now holds {odd[0]!r}")
+        return (values if values.dtype.is_temporal() else whole_numbers(target, values)).alias(target.name)
 
     def _found_form(self, series: pl.Series) -> Form | None:
         """The form of a target whose words all say numbers or dates; strays would be grades after all."""
