@@ -11,6 +11,7 @@ import polars as pl
 from hullrank.cli.console import note, working
 from hullrank.cli.wording import counted, in_command_terms, listed
 from hullrank.exceptions import TableError
+from hullrank.io.content import name_of
 from hullrank.io.csv_style import Style
 from hullrank.io.forms import Form, read_cells, recognise, strays
 from hullrank.io.header import row_below_title
@@ -102,7 +103,7 @@ def load_data(
     with working(f"reading {path}"):
         signs = {"decimal": reading.decimal, "usual": reading.usual}
         table, style = read_styled(path, n_features=n_features, **signs, verbatim=reading.verbatim)
-    name = "standard input" if str(path) == "-" else str(path)
+    name = name_of(path)
     if isinstance(table, SparseTable):
         for option, column in {"--groups": columns.groups, "--weights": columns.weights}.items():
             if column is not None:
