@@ -72,8 +72,13 @@ class Model:
         """The columns that play a part of their own: those given, else those of the fit (weights only on demand)."""
         if given.groups is not None and not hasattr(self.step, "groups_"):
             raise HullrankError("the model was fitted without --groups; leave it out")
-        parts = ("target", "qid", "groups", *(["weights"] if weights_of_fit else []))
-        return replace(given, **{part: getattr(given, part) or self.about.get(part) or None for part in parts})
+        known = self.about
+        return Columns(
+            given.target or known.get("target") or None,
+            given.qid or known.get("qid") or None,
+            given.weights or (known.get("weights") if weights_of_fit else None),
+            groups=given.groups or known.get("groups"),
+        )
 
     def load_data(
         self, path: Path, columns: Columns, decimal: str | None, *, need_target: bool = True, verbatim: bool = False
