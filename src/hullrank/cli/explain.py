@@ -26,7 +26,7 @@ def run_explain(
 
     model = Model.load(model_path, path)
     if path is None:
-        data, training, summary = None, None, summarise(model.pipeline, names=model.feature_names())
+        data, training, summary = None, None, summarise(model.pipeline)
     else:
         data = model.load_data(path, model.named(columns, weights_of_fit=True), decimal)
         summary, training = _with_data(model, data, resamples)
@@ -69,7 +69,6 @@ def _with_data(model: Model, data: Data, resamples: int) -> tuple[Any, bool | No
             model.pipeline,
             model.known_columns(data.X),
             y,
-            names=model.feature_names(),
             n_resamples=wanted,
             heard=lambda share: advance(share, f"{share:.0%}"),
             sample_weight=data.weights,

@@ -106,15 +106,14 @@ def accuracy(task: Task, scores: Any) -> float:
     """The share of comparable pairs ranked right, within queries or groups if there are any."""
     from hullrank.metrics import swapped_pairs, wmw_score
 
-    y, data = task.y, task.data
-    seen = None if task.order is None else task.order.restrict(np.unique(y).tolist())
+    y, order, weights = task.y, task.order, task.data.weights
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if task.within is not None:
-            classes = None if seen is None else list(seen.labels)
-            value = 1 - swapped_pairs(y, scores, qid=task.within, classes=classes, sample_weight=data.weights)
+            classes = None if order is None else list(order.labels)
+            value = 1 - swapped_pairs(y, scores, qid=task.within, classes=classes, sample_weight=weights)
         else:
-            value = wmw_score(y, scores, order="full" if seen is None else seen, sample_weight=data.weights)
+            value = wmw_score(y, scores, order="full" if order is None else order, sample_weight=weights)
     if np.isnan(value):
         raise HullrankError("a fold has no two rows to compare; use fewer folds (--cv), or more rows")
     return value

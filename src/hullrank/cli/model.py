@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from hullrank._pipelines import unwrap
 from hullrank.cli.console import note, warn
@@ -13,7 +12,6 @@ from hullrank.cli.data import Columns, Data, Reading, coded, load_data, target_v
 from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io.parquet_parts import in_parts
-from hullrank.order import OrderGraph
 
 RANKED = ("rank", "score", "row")  # columns that ``rank`` adds to every table
 
@@ -63,10 +61,9 @@ class Model:
 
     def feature_names(self) -> list[str]:
         """A name for every weight."""
-        if self._from_tables:
-            return self.pipeline[0].get_feature_names_out().tolist()
-        names = getattr(self.step, "feature_names_in_", None)
-        return [f"x{i}" for i in range(self.step.n_features_in_)] if names is None else names.tolist()
+        from hullrank.models.summary import feature_names
+
+        return feature_names(self.pipeline, unwrap(self.pipeline))
 
     def named(self, given: Columns, *, weights_of_fit: bool = False) -> Columns:
         """The columns that play a part of their own: those given, else those of the fit (weights only on demand)."""
@@ -184,25 +181,21 @@ def _may_be_model(path: Path) -> bool:
         return b"header.json" in stream.read(60)
 
 
-def ranks(scores: Any, qid: Any | None) -> Any:
-    """1 for the highest score (within the query); equal scores share the better rank."""
-    frame = pl.DataFrame({"score": scores, "query": np.zeros(len(scores)) if qid is None else qid})
-    return frame.select(pl.col("score").rank("min", descending=True).over("query")).to_series().cast(pl.Int64)
-
-
 def pair_accuracies(
     step: Any, y: Any, scores: Any, qid: Any, weights: Any, groups: Any | None = None
 ) -> dict[str, float]:
     """The share of comparable pairs ranked right, of all and within queries if there are any; or within groups."""
-    from hullrank.metrics import swapped_pairs, wmw_score
+    from hullrank.metrics import scoring_order, swapped_pairs, wmw_score
 
-    order = _measured_order(step, y)
+    order = scoring_order(step, y)
     if groups is not None:
         swapped = swapped_pairs(y, scores, qid=groups, sample_weight=weights, classes=total_order(step))
         return {"pair accuracy within groups": 1 - swapped}
     measures = {"pair accuracy": wmw_score(y, scores, order=order, sample_weight=weights)}
-    if qid is not None and (order == "full" or order.is_total):
-        swapped = swapped_pairs(y, scores, qid=qid, sample_weight=weights, classes=total_order(step))
+    are_numbers = isinstance(order, str)  # "full": they order themselves, also those that the fit has not seen
+    if qid is not None and (are_numbers or order.is_total):
+        classes = None if are_numbers else total_order(step)
+        swapped = swapped_pairs(y, scores, qid=qid, sample_weight=weights, classes=classes)
         measures["pair accuracy within queries"] = 1 - swapped
     return measures
 
@@ -213,14 +206,3 @@ def total_order(step: Any) -> list[Any] | None:
 
     bounds = bounds_of(step)
     return bounds["classes"].tolist() if bounds.get("thresholds") is not None else None
-
-
-def _measured_order(step: Any, y: Any) -> Any:
-    """All comparable pairs of the grades present in y, in the order of the model; "full" where numbers tell."""
-    classes = getattr(step, "classes_", None)
-    order = getattr(step, "order_", None)
-    if order is None:
-        if classes is None:
-            return "full"
-        order = OrderGraph.full(classes.tolist())
-    return order.closure().restrict(np.unique(y).tolist())

@@ -12,7 +12,7 @@ from rich.text import Text
 from hullrank.cli.console import cell, note, out, print_json, say, table, working
 from hullrank.cli.data import Columns, Data
 from hullrank.cli.drift import tell_drift
-from hullrank.cli.model import Model, ranks
+from hullrank.cli.model import Model
 from hullrank.cli.output import STDOUT, check_table_place, is_text, write_table
 from hullrank.cli.parts import Parts, larger_than_memory
 from hullrank.cli.wording import counted, listed
@@ -99,10 +99,12 @@ def ranked_rows(
     model: Model, data: Data, qid: Any | None, cuts: Any | None = None
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """The rows with rank, score, grade, row and probabilities, best first (within queries); the new columns' names."""
+    from hullrank.metrics import rank_within
+
     scores = model.pipeline.score_samples(data.X)
-    places = ranks(scores, qid)
+    places = rank_within(scores, qid)
     result, names = answered_rows(model, data, scores, places, np.arange(1, len(data) + 1), cuts)
-    by = (np.zeros(len(data)) if qid is None else np.asarray(qid), places.to_numpy())
+    by = (np.zeros(len(data)) if qid is None else np.asarray(qid), places)
     return result[np.lexsort(by[::-1])], names
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hullrank.cli.model import Model, ranks
+from hullrank.cli.model import Model
 from hullrank.cli.output import write_table, write_tables
 from hullrank.cli.parts import Parts, Placed
 from hullrank.cli.rank import MOST_SHOWN, Ranking, RankWishes, answered_rows, tell_ranking
@@ -32,10 +32,12 @@ class RankedParts:
 
     def __init__(self, model: Model, parts: Parts, whole: bool, cuts: Any | None) -> None:
         self.model, self.parts, self.cuts = model, parts, cuts
+        from hullrank.metrics import rank_within
+
         rows = Placed.of_parts(model, parts)
         model.tell_new_groups(rows.groups)
         qid = None if whole else rows.qid
-        self.scores, self.ranks = rows.scores, ranks(rows.scores, qid).to_numpy()
+        self.scores, self.ranks = rows.scores, rank_within(rows.scores, qid)
         order = np.lexsort((self.ranks, np.zeros(len(rows)) if qid is None else qid))
         self.places = np.empty(len(rows), dtype=np.int64)  # of the rows in the result, from 0
         self.places[order] = np.arange(len(rows))
