@@ -97,9 +97,7 @@ def gather(
 def _pair_accuracy(y: Any, placed: Placement, order: OrderGraph, qid: Any) -> float:
     if qid is not None:
         return 1 - swapped_pairs(placed.codes, placed.scores, qid=qid, sample_weight=placed.weights)
-    present = placed.classes[np.unique(placed.codes)]
-    known = order.closure().restrict(present.tolist())
-    return wmw_score(y, placed.scores, order=known, sample_weight=placed.weights)
+    return wmw_score(y, placed.scores, order=order.closure(), sample_weight=placed.weights)
 
 
 def _shown(n: int) -> NDArray[np.intp]:
