@@ -20,7 +20,7 @@ from hullrank.cli.methods import METHODS, build, known_methods, parse_settings, 
 from hullrank.cli.model import Model
 from hullrank.cli.order import AUTO
 from hullrank.cli.output import STDOUT, placed
-from hullrank.cli.parts import USUAL_MEMORY, Parts, Placed
+from hullrank.cli.parts import Parts, Placed
 from hullrank.cli.progress import watching_passes
 from hullrank.cli.result import tell_result
 from hullrank.exceptions import HullrankError
@@ -134,7 +134,7 @@ def _blocks(rows: DataInParts, encoder: Any, grades: list[Any] | None, qid: str 
         query = None if qid is None else _queries(data.rows[qid])
         return encoder.transform(data.X), coded(target_values(data.y), grades), data.weights, query
 
-    return Blocks(read, len(rows), memory=memory or USUAL_MEMORY)
+    return Blocks(read, len(rows), memory=memory)
 
 
 def _queries(series: pl.Series) -> Any:

@@ -1,6 +1,6 @@
 """A model file as the commands see it: scores, grades and the columns it was fitted with."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,7 @@ class Model:
     ) -> Data:
         """Read a table with the columns of the fit, as they were read then."""
         width = None if self._from_tables else getattr(self.pipeline, "n_features_in_", None)
-        reading = replace(self.reading(decimal), verbatim=verbatim)
+        reading = self.reading(decimal, verbatim)
         data = load_data(path, columns, reading, n_features=width, need_target=need_target)
         if data.sparse and self._from_tables:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
@@ -92,9 +92,10 @@ class Model:
             self.tell_predicted_target(columns, str(path))
         return data
 
-    def reading(self, decimal: str | None) -> Reading:
+    def reading(self, decimal: str | None, verbatim: bool = False) -> Reading:
         """How the cells of a table are read: as those of the fit, unless its owner says otherwise."""
-        return Reading(decimal, usual=self.about.get("decimal"), target=self.about.get("target_form"))
+        known = self.about
+        return Reading(decimal, usual=known.get("decimal"), target=known.get("target_form"), verbatim=verbatim)
 
     def known_columns(self, X: Any) -> Any:
         """The columns that the model was fitted to, without others of a table."""

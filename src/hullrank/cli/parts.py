@@ -17,7 +17,7 @@ from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io.parquet_parts import ParquetParts, in_parts
 
-USUAL_MEMORY = 2 << 30  # bytes
+_USUAL_MEMORY = 2 << 30  # bytes, as `Blocks` has them
 _COPIES = 4  # of the cells of a table that is read, encoded and fitted in memory
 _CELL = 8  # bytes
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -41,7 +41,7 @@ def larger_than_memory(path: Path, memory: int | None, qid: str | None = None) -
     """
     if str(path) == "-" or (memory is None and not in_parts(path)):
         return None
-    room = USUAL_MEMORY if memory is None else memory
+    room = _USUAL_MEMORY if memory is None else memory
     if not in_parts(path) and not _is_parquet(path):
         if path.stat().st_size * _COPIES > room:
             raise TableError(f"{path} is larger than --memory allows, and only Parquet is read in parts; save it so")

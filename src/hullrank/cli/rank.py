@@ -13,7 +13,7 @@ from hullrank.cli.console import cell, note, out, print_json, say, table, workin
 from hullrank.cli.data import Columns, Data
 from hullrank.cli.drift import tell_drift
 from hullrank.cli.model import Model
-from hullrank.cli.output import STDOUT, check_table_place, is_text, write_table
+from hullrank.cli.output import STDOUT, check_table_place, is_text, write_tables
 from hullrank.cli.parts import Parts, larger_than_memory
 from hullrank.cli.wording import counted, listed
 from hullrank.exceptions import HullrankError, TableError
@@ -64,7 +64,7 @@ def run_rank(
     if wishes.top is not None:
         result = result.filter(pl.col(names["rank"]) <= wishes.top)
     if target_file is not None:
-        write_table(_as_written(result, names, data), target_file, raw=wishes.raw, style=data.style)
+        write_tables([_as_written(result, names, data)], target_file, raw=wishes.raw, style=data.style)
     decimal_sign = "." if data.style is None else data.style.decimal
     tell_ranking(Ranking(result, names, query, len(data), decimal_sign), target_file, wishes)
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from hullrank.cli.model import Model
-from hullrank.cli.output import write_table, write_tables
+from hullrank.cli.output import write_tables
 from hullrank.cli.parts import Parts, Placed
 from hullrank.cli.rank import MOST_SHOWN, Ranking, RankWishes, answered_rows, tell_ranking
 from hullrank.io.row_files import row_files
@@ -23,7 +23,7 @@ def rank_in_parts(model: Model, parts: Parts, target_file: Path | None, cuts: An
     if target_file is not None and wishes.top is None:
         ranked.write(target_file, raw=wishes.raw)
     elif target_file is not None:
-        write_table(best, target_file, raw=wishes.raw)
+        write_tables([best], target_file, raw=wishes.raw)
     tell_ranking(Ranking(best, names, parts.columns.qid, len(ranked)), target_file, wishes)
 
 
