@@ -13,7 +13,7 @@ _SHOWN = 20  # rows of a ranked table
 
 def learn(session: Session, wishes: Wishes) -> Work:
     """Fit, then draw the report and rank the table."""
-    table = session.table_name()
+    table = session.facts()["file"]
     arguments = wishes.fit(table)
     weights = [f"--weights={name}" for name in wishes.named("weights")]
     model = str(session.made / "model.hull")
@@ -56,7 +56,7 @@ def rank(session: Session, table: Path) -> Work:
 
 def compare(session: Session, wishes: Wishes) -> Work:
     """Compare methods in folds."""
-    arguments = wishes.compare(session.table_name())
+    arguments = wishes.compare(session.facts()["file"])
 
     async def work(job: Job) -> None:
         job.tell(command=typed(arguments))
