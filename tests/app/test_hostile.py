@@ -36,7 +36,7 @@ def test_nothing_without_the_token(client, path):
     answer = client.get(path)
     assert answer.status_code == 403
     assert "the token is missing or wrong" in answer.text
-    assert below(client.app.state.folder) == []
+    assert below(client.app.state.sessions.folder) == []
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_nothing_from_another_page(client, headers):
     answer = visitor.post("table", params={"name": "wine.csv"}, content=WINE, headers=headers)
     assert answer.status_code == 403
     assert visitor.get("state").json()["table"] is None
-    assert below(client.app.state.folder) == []
+    assert below(client.app.state.sessions.folder) == []
 
 
 def test_every_answer_forbids_what_the_page_does_not_need(visitor):
@@ -127,7 +127,7 @@ def test_large_uploads_are_refused_and_leave_nothing(command_here, make_client):
         answer = visitor.post("table", params={"name": "big.csv"}, content=content)
         assert answer.status_code == 413
         assert "larger than" in answer.json()["error"]
-    assert below(client.app.state.folder) == []
+    assert below(client.app.state.sessions.folder) == []
     visitor.send("small.csv", b"a,g\n1,2\n2,1\n")
     assert visitor.post("fit", content=b" " * (2 * MB)).status_code == 413
 
@@ -228,7 +228,7 @@ def test_two_visitors_do_not_see_each_other_and_hostile_names_and_cells_go_throu
     assert "'=cmd|" in ranked
     assert ",=cmd|" not in ranked
     assert SCRIPT not in other.get("files/report.html").text
-    found = sorted(path.name for path in below(client.app.state.folder))
+    found = sorted(path.name for path in below(client.app.state.sessions.folder))
     assert found == sorted(["evil.csv", "wine.csv", *2 * ["model.hull", "ranked.csv", "report.html"]])
 
 
@@ -260,7 +260,7 @@ def test_the_idle_session_makes_room_and_its_files_go(command_here, make_client)
     first = Visitor(client)
     first.send("t.csv", b"a,g\n1,2\n2,1\n3,2\n")
     second = Visitor(client)
-    folder = client.app.state.folder
+    folder = client.app.state.sessions.folder
     assert [path.name for path in below(folder)] == ["t.csv"]
     Visitor(client)
     assert below(folder) == []
@@ -277,7 +277,7 @@ def test_nothing_is_left_at_the_end(make_client):
         "fit",
         content=json.dumps({"roles": {"grade": "target"}, "levels": [["poor"], ["fair"], ["good"], ["excellent"]]}),
     )
-    folder = client.app.state.folder
+    folder = client.app.state.sessions.folder
     assert folder.is_dir()
     client.__exit__(None, None, None)
     assert not folder.exists()

@@ -177,6 +177,23 @@ def test_evaluate_agrees_with_the_metrics(run_here, fitted):
     assert json.loads(done.out)["pair_accuracy"] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("query", [(), ("--qid", "query")])
+def test_evaluate_takes_numbers_that_the_fit_has_not_seen(run_here, tmp_path, query):
+    """Numbers order themselves, also for a method that places every one of them on the score line."""
+    from hullrank.metrics import swapped_pairs
+
+    data, test, model = tmp_path / "data.csv", tmp_path / "test.csv", tmp_path / "model.hull"
+    for seed, path in enumerate((data, test)):
+        table(seed, n=60).select("age", "size", "query", value=pl.col("size").round(2)).write_csv(path)
+    assert run_here("fit", data, "-t", "value", "--no-cv", *query, "-o", model).code == 0
+    done = run_here("evaluate", model, test, *query, "--json")
+    assert done.code == 0, done.err
+    frame = pl.read_csv(test)
+    qid = frame["query"] if query else None
+    expected = 1 - swapped_pairs(frame["value"], load(model).score_samples(frame), qid=qid)
+    assert json.loads(done.out)["pair_accuracy_within_queries" if query else "pair_accuracy"] == pytest.approx(expected)
+
+
 def test_explain_names_features_grades_and_violators(run_here, fitted):
     done = run_here("explain", fitted / "model.hull", fitted / "test.csv", "--json")
     assert done.code == 0, done.err

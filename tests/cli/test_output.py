@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from hullrank.cli.output import write_table
+from hullrank.cli.output import write_tables
 from hullrank.io import read_table
 from hullrank.io.csv_style import Style
 
@@ -22,5 +22,5 @@ def test_tables_come_back(tmp_path, values, signs):
         {"x": values, "n": range(len(values)), "w": [words[i % len(words)] for i in range(len(values))]}
     )
     path = tmp_path / "t.csv"
-    write_table(frame, path, style=Style(*signs))
+    write_tables([frame], path, style=Style(*signs))
     assert_frame_equal(read_table(path), frame)

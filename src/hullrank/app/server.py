@@ -38,7 +38,6 @@ def make_app(token: str, port: int, limits: Limits | None = None) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         with TemporaryDirectory(prefix="hullrank-app-") as folder:
             app.state.sessions = Sessions(Path(folder), limits)
-            app.state.folder = Path(folder)
             try:
                 yield
             finally:
@@ -144,33 +143,30 @@ async def _look(session: Session, job: Job, table: Path, **known: Any) -> Respon
 
 
 async def _wishes(request: Request, session: Session) -> Wishes:
-    session.table_name()
+    session.facts()
     body = b""
     async for piece in request.stream():
         body += piece
         if len(body) > request.app.state.limits.request:
             raise RefusedError("the request is too large", 413)
-    assert session.table is not None
-    wishes = Wishes.read(body, session.table)
+    wishes = Wishes.read(body, session.facts())
     session.wishes = {"roles": wishes.roles, "levels": wishes.levels}
     return wishes
 
 
-def _start(session: Session, job: Job, whole: Work) -> Response:
-    job.start(whole)
+def _start(session: Session, kind: str, whole: Work) -> Response:
+    session.new_job(kind).start(whole)
     return JSONResponse({"job": len(session.jobs)}, 202)
 
 
 async def _fit(request: Request) -> Response:
     session = _session(request)
-    whole = work.learn(session, await _wishes(request, session))
-    return _start(session, session.new_job("fit"), whole)
+    return _start(session, "fit", work.learn(session, await _wishes(request, session)))
 
 
 async def _compare(request: Request) -> Response:
     session = _session(request)
-    whole = work.compare(session, await _wishes(request, session))
-    return _start(session, session.new_job("compare"), whole)
+    return _start(session, "compare", work.compare(session, await _wishes(request, session)))
 
 
 async def _rank(request: Request) -> Response:
@@ -179,7 +175,7 @@ async def _rank(request: Request) -> Response:
         raise RefusedError("there is no model yet; fit one first", 409)
     with session.job_done("rank"):
         table = await _received(request, session.new)
-    return _start(session, session.new_job("rank"), work.rank(session, table))
+    return _start(session, "rank", work.rank(session, table))
 
 
 async def _stop(request: Request) -> Response:

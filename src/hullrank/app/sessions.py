@@ -35,11 +35,11 @@ class Session:
         self.wishes: dict[str, Any] = {}  # roles and levels of the last fit or comparison
         self.jobs: list[Job] = []
 
-    def table_name(self) -> str:
-        """The name of the table that was sent."""
+    def facts(self) -> dict[str, Any]:
+        """What `hullrank columns` said of the table; refused until one was sent."""
         if self.table is None:
             raise RefusedError("there is no table yet; drop one first", 409)
-        return str(self.table["file"])
+        return self.table
 
     @property
     def busy(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 from hullrank.app.jobs import Job, Work
 from hullrank.app.runs import Outcome, Run
-from hullrank.app.sessions import Session
+from hullrank.app.sessions import FILES, Session
 from hullrank.app.wishes import Wishes, typed
 
 _SHOWN = 20  # rows of a ranked table
@@ -13,13 +13,13 @@ _SHOWN = 20  # rows of a ranked table
 
 def learn(session: Session, wishes: Wishes) -> Work:
     """Fit, then draw the report and rank the table."""
-    table = session.table_name()
+    table = session.facts()["file"]
     arguments = wishes.fit(table)
     weights = [f"--weights={name}" for name in wishes.named("weights")]
     model = str(session.made / "model.hull")
 
     async def work(job: Job) -> None:
-        for old in ("model.hull", "report.html", "ranked.csv", "new-ranked.csv"):
+        for old in FILES:
             (session.made / old).unlink(missing_ok=True)
         job.tell(command=typed([*arguments, "--out=model.hull"]))
         fitted = await _run(job, session.inbox, [*arguments, f"--out={model}", "--json"])
@@ -56,7 +56,7 @@ def rank(session: Session, table: Path) -> Work:
 
 def compare(session: Session, wishes: Wishes) -> Work:
     """Compare methods in folds."""
-    arguments = wishes.compare(session.table_name())
+    arguments = wishes.compare(session.facts()["file"])
 
     async def work(job: Job) -> None:
         job.tell(command=typed(arguments))

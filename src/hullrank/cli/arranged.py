@@ -3,8 +3,7 @@
 Tables that are not in such an order are put into it, through files in a folder of the user's.
 """
 
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -20,10 +19,11 @@ from hullrank.cli.parts import Parts
 from hullrank.cli.wording import counted
 from hullrank.exceptions import TableError
 from hullrank.io.parquet_parts import PARTS_IN_MEMORY
-from hullrank.io.row_files import RowFiles
+from hullrank.io.row_files import RowFiles, row_files
 from hullrank.problem.block_pairs import FEW_RANKS
 
-_IN_BUFFER = 8  # rows wait for their file in the memory divided by this
+# From a part and its number to the bucket of every row; and the number of buckets.
+Buckets = tuple[Callable[[Data, int], Any], int]
 
 
 class DataInParts(Protocol):
@@ -51,12 +51,12 @@ def arranged(parts: Parts, look: FirstLook, grades: list[Any] | None, folder: Pa
     if wanted is None:
         yield parts
         return
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".hullrank-") as held:
-        files = RowFiles(Path(held), parts.tables.memory // _IN_BUFFER)
+    bucket_of, n_buckets = wanted
+    with row_files(folder, parts.tables.memory) as files:
         for number, data in enumerate(parts.walk("putting rows in order")):
-            if len(data) and data.rows is not None:
-                files.add(data.rows, wanted.buckets(data, number))
-        yield _Arranged(parts, files, wanted.n_buckets)
+            if len(data):
+                files.add(data.rows, bucket_of(data, number))
+        yield _Arranged(parts, files, n_buckets)
 
 
 class _Arranged:
@@ -73,35 +73,8 @@ class _Arranged:
         return TakenApart(self._files.read(part), parts.columns, parts.tables.name, parts.reading).data(True)
 
 
-class _ByQuery:
-    """Rows go where the table of queries says."""
-
-    def __init__(self, queries: pl.DataFrame, n_buckets: int, column: str) -> None:
-        self.n_buckets, self._queries, self._column = n_buckets, queries.select("query", "bucket"), column
-
-    def buckets(self, data: Data, part: int) -> Any:
-        """The bucket of every row of a part."""
-        assert data.rows is not None
-        values = query_values(data.rows[self._column]).alias("query").to_frame()
-        return values.join(self._queries, on="query", how="left", maintain_order="left")["bucket"]
-
-
-class _ByTarget:
-    """Rows go where their place in the order of the target says."""
-
-    def __init__(self, targets: list[Any], rows: int) -> None:
-        y = np.concatenate(targets)
-        self._starts = np.cumsum([0, *map(len, targets)])
-        self._bucket = np.empty(len(y), dtype=np.int32)
-        self._bucket[np.argsort(y, kind="stable")] = np.arange(len(y)) // rows
-        self.n_buckets = -(-len(y) // rows)
-
-    def buckets(self, data: Data, part: int) -> Any:
-        """The bucket of every row of a part."""
-        return self._bucket[self._starts[part] : self._starts[part + 1]]
-
-
-def _by_query(parts: Parts, look: FirstLook) -> _ByQuery | None:
+def _by_query(parts: Parts, look: FirstLook) -> Buckets | None:
+    """Whole queries in every bucket; None where their rows stand together already."""
     queries, most = look.queries(), parts.tables.rows_a_part
     largest = queries.sort("rows", descending=True).row(0, named=True)
     room = parts.tables.rows_in(parts.tables.memory)
@@ -119,11 +92,17 @@ def _by_query(parts: Parts, look: FirstLook) -> _ByQuery | None:
     )
     sizes = queries["rows"].to_numpy()
     _, bucket = np.unique((np.cumsum(sizes) - sizes) // most, return_inverse=True)
-    placed = queries.with_columns(bucket=pl.Series(bucket))
-    return _ByQuery(placed, int(bucket.max()) + 1, str(parts.columns.qid))
+    placed = queries.select("query", bucket=pl.Series(bucket))
+
+    def bucket_of(data: Data, part: int) -> Any:
+        values = query_values(data.rows[parts.columns.qid]).alias("query").to_frame()
+        return values.join(placed, on="query", how="left", maintain_order="left")["bucket"]
+
+    return bucket_of, int(bucket.max()) + 1
 
 
-def _by_target(parts: Parts, look: FirstLook, grades: list[Any] | None) -> _ByTarget | None:
+def _by_target(parts: Parts, look: FirstLook, grades: list[Any] | None) -> Buckets | None:
+    """A range of the target in every bucket; None where the parts have such ranges already."""
     if len(look.grades()) <= FEW_RANKS:
         return None
     targets = [np.asarray(coded(target_values(y), grades), dtype=np.float64) for y in look.targets]
@@ -133,4 +112,8 @@ def _by_target(parts: Parts, look: FirstLook, grades: list[Any] | None) -> _ByTa
     note(
         "the rows are not in the order of the target; they are put in it through files (a sorted table is spared that)"
     )
-    return _ByTarget(targets, parts.tables.rows_in(parts.tables.memory // PARTS_IN_MEMORY))
+    rows = parts.tables.rows_in(parts.tables.memory // PARTS_IN_MEMORY)
+    y, starts = np.concatenate(targets), np.cumsum([0, *map(len, targets)])
+    bucket = np.empty(len(y), dtype=np.int32)
+    bucket[np.argsort(y, kind="stable")] = np.arange(len(y)) // rows
+    return lambda data, part: bucket[starts[part] : starts[part + 1]], -(-len(y) // rows)

@@ -5,14 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hullrank.cli.options import (
-    DataFile,
-    Dates,
-    Decimal,
-    Json,
-    MethodName,
-    Words,
-)
+from hullrank.cli.options import DataFile, Dates, Decimal, Json, MethodName, Words
 
 
 def demo(
@@ -48,18 +41,14 @@ def sample(
 
 
 def columns(
-    data: DataFile,
-    words: Words = None,
-    decimal: Decimal = None,
-    dates: Dates = None,
-    json: Json = False,
+    data: DataFile, words: Words = None, decimal: Decimal = None, dates: Dates = None, json: Json = False
 ) -> None:
     """Show a table as the other commands understand it: kind, missing cells and examples of every column.
 
     Example: `hullrank columns data.csv`
     """
+    from hullrank.cli.columns import run_columns
     from hullrank.cli.data import Reading
-    from hullrank.cli.table_facts import run_columns
 
     run_columns(data, Reading(decimal, dates, tuple(words or ())), as_json=json)
 
@@ -81,10 +70,7 @@ def page(
     serve(port, max_upload, browser, lambda address: say(f"The page is at {address}\nCtrl-C ends it."))
 
 
-def methods(
-    method: MethodName = None,
-    json: Json = False,
-) -> None:
+def methods(method: MethodName = None, json: Json = False) -> None:
     """List the methods that `fit` and `compare` know, or show the parameters of one.
 
     Example: `hullrank methods hull`

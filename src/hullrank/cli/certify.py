@@ -1,10 +1,10 @@
 """``hullrank certify``: a model against its own proof."""
 
 from pathlib import Path
-from typing import Any
 
 from hullrank._pipelines import unwrap
 from hullrank.cli.console import out, print_json, table, working
+from hullrank.cli.data import Columns
 from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError
 
@@ -12,41 +12,28 @@ from hullrank.exceptions import HullrankError
 def run_certify(
     model_path: Path,
     path: Path,
-    *,
-    target: str | None,
-    qid: str | None,
-    groups: str | None,
-    weights: str | None,
+    columns: Columns,
     decimal: str | None,
+    *,
     tol: float,
     time_limit: float | None,
     as_json: bool,
 ) -> None:
     """Recompute the objective of a model from its file and its training data, and bound it by a new solve."""
     model = Model.load(model_path, path)
-    data = model.load_data(
-        path,
-        target=target or model.about.get("target") or "",
-        qid=model.qid_column(qid, False),
-        weights=weights or model.about.get("weights"),
-        groups=model.groups_column(groups),
-        decimal=decimal,
-    )
+    data = model.load_data(path, model.named(columns, weights_of_fit=True), decimal)
     from hullrank.reports.certifying import certify
 
     inside = unwrap(model.pipeline)
     step, X = inside.model, inside.transform(data.X)
-    taken = model.fit_parameters(data)
+    given = data.fit_parameters(step)
     with working(f"certifying {type(step).__name__} on {len(data):,} rows"):
-        verdict = certify(step, X, model.target(data), tol=tol, time_limit=time_limit, **taken)
+        verdict = certify(step, X, model.target(data), tol=tol, time_limit=time_limit, **given)
     facts = {**verdict.facts, "certified": verdict.holds}
     if as_json:
         print_json(facts)
     else:
-        out.print(table(f"{type(step).__name__} on {len(data):,} rows", ("quantity", "value"), _precise(facts)))
+        rows = [(key, f"{value:.10g}" if isinstance(value, float) else str(value)) for key, value in facts.items()]
+        out.print(table(f"{type(step).__name__} on {len(data):,} rows", ("quantity", "value"), rows))
     if not verdict.holds:
         raise HullrankError(f"the certificate does not hold for these rows: {verdict.reason}")
-
-
-def _precise(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(key, f"{value:.10g}" if isinstance(value, float) else str(value)) for key, value in facts.items()]

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from hullrank.cli.data import coded
+
 
 @dataclass
 class Chances:
@@ -17,13 +19,12 @@ class Chances:
 
     def hear(self, model: Any, P: Any, y_train: Any, train_weight: Any, y_test: Any, test_weight: Any) -> None:
         """Take note of one fold; its training rows must hold every grade."""
-        places = {grade: place for place, grade in enumerate(model.classes_.tolist())}
-        codes, test = (np.array([places[grade] for grade in y.tolist()]) for y in (y_train, y_test))
-        shares = np.bincount(codes, weights=train_weight, minlength=len(places))
+        grades = model.classes_.tolist()
+        shares = np.bincount(coded(y_train, grades), weights=train_weight, minlength=len(grades))
         self.foretold.append(P)
         self.usual.append(np.broadcast_to(shares / shares.sum(), P.shape))
-        self.true.append(test)
-        self.weights.append(np.ones(len(test)) if test_weight is None else test_weight)
+        self.true.append(coded(y_test, grades))
+        self.weights.append(np.ones(len(y_test)) if test_weight is None else test_weight)
 
     def figures(self) -> dict[str, float] | None:
         """Log loss and ranked probability score, each beside that of foretelling the shares of the grades to all."""

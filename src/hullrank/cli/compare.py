@@ -11,11 +11,9 @@ from hullrank.cli.data import Columns, Data, Reading, load_data, recognised
 from hullrank.cli.folds import Remarks, Run, Task, runner
 from hullrank.cli.grades import declared_order
 from hullrank.cli.groups import check_every_group, refuse_beside_groups
-from hullrank.cli.methods import check_method, known_methods, parse_settings, takes
+from hullrank.cli.methods import check_method, is_slow, known_methods, parse_settings, takes
 from hullrank.cli.tuning import is_tunable, what_is_tuned
 from hullrank.exceptions import HullrankError
-
-_SLOW = "exact"  # searches for up to a minute a fold
 
 
 def run_compare(
@@ -34,7 +32,7 @@ def run_compare(
     """Cross-validate methods on one table and say which differ from the best."""
     from hullrank.reports.comparison import compare, folds
 
-    chosen = [m for m in known_methods() if m != _SLOW] if methods == "all" else methods.replace(" ", "").split(",")
+    chosen = [m for m in known_methods() if not is_slow(m)] if methods == "all" else methods.replace(" ", "").split(",")
     for method in chosen:
         check_method(method)
     refuse_beside_groups(columns, {"--tune": tune})

@@ -54,10 +54,9 @@ def header(path: Path) -> list[str]:
 
     try:
         content = Content.open(path)
-        kind = content.kind(str(path))
+        kind = content.kind()
         if kind == "csv":
-            return header_of(as_utf8(content, str(path))[0].head, str(path))[0]
-        table = read_table(path) if kind != "svmlight" else None
+            return header_of(as_utf8(content)[0].head, content.name)[0]
+        return [] if kind == "svmlight" else list(getattr(read_table(path), "columns", []))
     except (HullrankError, OSError, ImportError):
         return []
-    return [] if table is None else list(getattr(table, "columns", []))

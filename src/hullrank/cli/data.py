@@ -11,6 +11,7 @@ import polars as pl
 from hullrank.cli.console import note, working
 from hullrank.cli.wording import counted, in_command_terms, listed
 from hullrank.exceptions import TableError
+from hullrank.io.content import name_of
 from hullrank.io.csv_style import Style
 from hullrank.io.forms import Form, read_cells, recognise, strays
 from hullrank.io.header import row_below_title
@@ -51,7 +52,7 @@ class Data:
     y: Any = None
     weights: Any = None
     qid: Any = None
-    rows: pl.DataFrame | None = None  # the table as it was read
+    rows: Any = None  # the table as it was read, a frame; None for SVMlight files
     left: Any = None  # numbers of the rows of the file that are left, if some were left out
     style: Style | None = None  # of a CSV file
     target_form: Form | None = None  # what the words of the target were read as
@@ -73,6 +74,13 @@ class Data:
         """Whether X is a sparse matrix."""
         return not isinstance(self.X, pl.DataFrame)
 
+    def fit_parameters(self, model: Any) -> dict[str, Any]:
+        """Weights, queries and groups, as far as there are any and the ``fit`` of the model takes them."""
+        from sklearn.utils.validation import has_fit_parameter
+
+        given = {"sample_weight": self.weights, "qid": self.qid, "groups": self.groups}
+        return {name: part for name, part in given.items() if part is not None and has_fit_parameter(model, name)}
+
     def take(self, rows: Any) -> "Data":
         """The same with some rows only."""
         parts = (self.X, self.y, self.weights, self.qid, self.groups)
@@ -89,19 +97,13 @@ class Data:
 
 
 def load_data(
-    path: Path,
-    columns: Columns,
-    reading: Reading | None = None,
-    *,
-    n_features: int | None = None,
-    need_target: bool = True,
+    path: Path, columns: Columns, reading: Reading, *, n_features: int | None = None, need_target: bool = True
 ) -> Data:
     """Read a file and take it apart; rows without a target are left out, with a note."""
-    reading = reading or Reading()
     with working(f"reading {path}"):
         signs = {"decimal": reading.decimal, "usual": reading.usual}
         table, style = read_styled(path, n_features=n_features, **signs, verbatim=reading.verbatim)
-    name = "standard input" if str(path) == "-" else str(path)
+    name = name_of(path)
     if isinstance(table, SparseTable):
         for option, column in {"--groups": columns.groups, "--weights": columns.weights}.items():
             if column is not None:
@@ -114,11 +116,11 @@ def load_data(
     if style is not None and style.decimal == "," and reading.decimal is None:
         note(f"{name} is read as {style}")
     data = TakenApart(table, columns, name, reading, style).data(need_target)
-    tell_missing_targets(data.without_target, len(data), columns, name)
+    tell_missing(data.without_target, len(data), columns, name)
     return data
 
 
-def tell_missing_targets(without: int, left: int, columns: Columns, name: str) -> None:
+def tell_missing(without: int, left: int, columns: Columns, name: str) -> None:
     """A note about rows that were left out because they have no target; an error if none is left."""
     if without:
         have, are = ("has", "is") if without == 1 else ("have", "are")
@@ -127,30 +129,22 @@ def tell_missing_targets(without: int, left: int, columns: Columns, name: str) -
         raise TableError(f"no row of {name} has a value in column {columns.target!r}")
 
 
+@dataclass
 class TakenApart:
-    """A table, the names of its columns with a part of their own, and how to read them.
+    """A table, or a part of it, the names of its columns with a part of their own, and how to read them."""
 
-    A part of a table is taken apart in the same way, with the number of the rows ``before`` it.
-    """
-
-    def __init__(
-        self,
-        frame: pl.DataFrame,
-        columns: Columns,
-        name: str,
-        reading: Reading,
-        style: Style | None = None,
-        before: int = 0,
-    ) -> None:
-        self.frame, self.columns, self.name, self.reading, self.style = frame, columns, name, reading, style
-        self.before, self.without = before, 0
-        self.left: Any = None
-        self.target_form = reading.target
+    frame: pl.DataFrame
+    columns: Columns
+    name: str
+    reading: Reading
+    style: Style | None = None
+    before: int = 0  # rows of the table before this part
+    left: Any = None  # numbers of the rows that are left, once some were left out
 
     def data(self, need_target: bool) -> Data:
         """Everything in its place."""
         self._check_names(need_target)
-        self._read_target()
+        rows, target_form = len(self.frame), self._read_target()
         columns, frame = self.columns, self.frame
         special = (columns.target, columns.qid, columns.weights, columns.groups, *columns.drop)
         apart = {column for column in special if column}
@@ -159,15 +153,15 @@ class TakenApart:
             raise TableError(f"{self.name} has no column left to learn from")
         return Data(
             features,
-            frame[columns.target] if columns.target in frame.columns else None,
-            None if columns.weights is None else self._weights(frame[columns.weights]),
-            None if columns.qid is None else self._queries(frame[columns.qid]),
-            frame,
-            self.left,
-            self.style,
-            self.target_form,
-            self.without,
-            None if columns.groups is None else group_names(frame[columns.groups]),
+            y=frame[columns.target] if columns.target in frame.columns else None,
+            weights=None if columns.weights is None else self._weights(frame[columns.weights]),
+            qid=None if columns.qid is None else self._queries(frame[columns.qid]),
+            groups=None if columns.groups is None else group_names(frame[columns.groups]),
+            rows=frame,
+            left=self.left,
+            style=self.style,
+            target_form=target_form,
+            without_target=rows - len(frame),
         )
 
     def _check_names(self, need_target: bool) -> None:
@@ -195,32 +189,34 @@ class TakenApart:
             return "; if its first line is a row already, put a line with the names of the columns above it"
         return ""
 
-    def _read_target(self) -> None:
+    def _read_target(self) -> Form | None:
         """Turn words of the target that say numbers or dates into them, and leave out the rows without any.
 
-        Spaces around a grade do not belong to it.
+        Spaces around a grade do not belong to it. Gives the form of the words.
         """
-        target = self.columns.target
+        target, form = self.columns.target, self.reading.target
         if target is None or target not in self.frame.columns:
-            return
+            return form
         series = self.frame[target]
         if series.dtype == pl.String:
             series = series.str.strip_chars().replace("", None)
+            form = self._found_form(series) if self.reading.find_target else form
+            if form is not None:
+                series = self._read_as(form, series)
             self.frame = self.frame.with_columns(series)
-        if series.dtype == pl.String and self.reading.find_target:
-            self.target_form = self._found_form(series)
-        if series.dtype == pl.String and self.target_form is not None:
-            values = read_cells(series, self.target_form)
-            odd = strays(series, values)
-            if len(odd):
-                raise TableError(f"column {target!r} was numbers when the model was fitted, and now holds {odd[0]!r}")
-            values = values if values.dtype.is_temporal() else whole_numbers(series, values)
-            self.frame = self.frame.with_columns(values.alias(target))
-        missing = self.frame[target].is_null()
+        missing = series.is_null()
         if missing.any():
-            self.without = int(missing.sum())
             self.left = np.flatnonzero(~missing.to_numpy()) + self.before + 1
             self.frame = self.frame.filter(~missing)
+        return form
+
+    def _read_as(self, form: Form, target: pl.Series) -> pl.Series:
+        """The target of a table as the numbers or dates that it was when the model was fitted."""
+        values = read_cells(target, form)
+        odd = strays(target, values)
+        if len(odd):
+            raise TableError(f"column {target.name!r} was numbers when the model was fitted, and now holds {odd[0]!r}")
+        return (values if values.dtype.is_temporal() else whole_numbers(target, values)).alias(target.name)
 
     def _found_form(self, series: pl.Series) -> Form | None:
         """The form of a target whose words all say numbers or dates; strays would be grades after all."""
@@ -308,12 +304,15 @@ def target_values(y: Any) -> Any:
     return np.array(y.cast(pl.String).to_list())
 
 
-def coded(y: Any, grades: list[Any] | None) -> Any:
-    """A target in numbers: the places of its values in the list of all grades, or as it is where there is no list."""
+def coded(y: Any, grades: list[Any] | None, unknown: str = "is not in the declared order") -> Any:
+    """A target in numbers: the places of its values in the list of all grades, or as it is where there is no list.
+
+    ``unknown`` is what to say of a value that is not in the list.
+    """
     if grades is None:
         return y
     place = {grade: code for code, grade in enumerate(grades)}
-    unknown = next((value for value in y.tolist() if value not in place), None)
-    if unknown is not None:
-        raise TableError(f"grade {unknown!r} is not in the declared order")
+    for value in y.tolist():
+        if value not in place:
+            raise TableError(f"grade {value!r} {unknown}{did_you_mean(value, grades)}")
     return np.array([place[value] for value in y.tolist()])

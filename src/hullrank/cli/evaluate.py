@@ -16,25 +16,16 @@ from hullrank.cli.wording import counted
 def run_evaluate(
     model_path: Path,
     path: Path,
-    *,
-    target: str | None,
-    qid: str | None,
-    groups: str | None,
-    weights: str | None,
+    columns: Columns,
     decimal: str | None,
+    *,
     lists: Lists,
     memory: int | None,
     as_json: bool,
 ) -> None:
     """Compare the ranking of a table with its grades."""
     model = Model.load(model_path, path)
-    columns = Columns(
-        target or model.about.get("target") or None,
-        model.qid_column(qid, False),
-        weights,
-        groups=model.groups_column(groups),
-    )
-    rows = Placed.read(model, path, columns, decimal, memory)
+    rows = Placed.read(model, path, model.named(columns), decimal, memory)
     model.tell_new_groups(rows.groups)
     measures = measure(model, rows, lists)
     if as_json:

@@ -8,7 +8,7 @@ import numpy as np
 
 import hullrank
 from hullrank.cli.console import note, out, print_json, say, table, working
-from hullrank.cli.data import Data
+from hullrank.cli.data import Columns, Data
 from hullrank.cli.model import Model
 from hullrank.cli.result import certificate_fields
 
@@ -18,34 +18,17 @@ _SLOW = ("ExactRanker", "LinearRelaxationRanker")  # a hundred more searches wou
 
 
 def run_explain(
-    model_path: Path,
-    path: Path | None,
-    *,
-    target: str | None,
-    qid: str | None,
-    groups: str | None,
-    weights: str | None,
-    decimal: str | None,
-    resamples: int,
-    as_json: bool,
+    model_path: Path, path: Path | None, columns: Columns, decimal: str | None, *, resamples: int, as_json: bool
 ) -> None:
     """Print what the model learned; with its training table the errors of the weights, with any the contradictions."""
     from hullrank.models.summary import summarise
     from hullrank.reports.facts import card
 
     model = Model.load(model_path, path)
-    data = None
-    if path is not None:
-        special: dict[str, Any] = {
-            "qid": model.qid_column(qid, False),
-            "weights": weights or model.about.get("weights"),
-            "groups": model.groups_column(groups),
-        }
-        column = target or model.about.get("target") or ""
-        data = model.load_data(path, target=column, decimal=decimal, **special)
-    if data is None:
-        summary, training = summarise(model.pipeline, names=model.feature_names()), None
+    if path is None:
+        data, training, summary = None, None, summarise(model.pipeline)
     else:
+        data = model.load_data(path, model.named(columns, weights_of_fit=True), decimal)
         summary, training = _with_data(model, data, resamples)
     facts: dict[str, Any] = {
         "model": type(model.step).__name__,
@@ -74,7 +57,7 @@ def _with_data(model: Model, data: Data, resamples: int) -> tuple[Any, bool | No
     from hullrank.models.summary import summarise
 
     inside, y, step = unwrap(model.pipeline), model.target(data), model.step
-    training = model.holds_training_rows(inside.transform(data.X), y, model.fit_parameters(data))
+    training = model.holds_training_rows(inside.transform(data.X), y, data.fit_parameters(step))
     slow = any(kind.__name__ in _SLOW for kind in type(step).__mro__)
     if training is False:
         note("these are not the rows of the fit, so the weights have no errors; the training table gives them")
@@ -86,7 +69,6 @@ def _with_data(model: Model, data: Data, resamples: int) -> tuple[Any, bool | No
             model.pipeline,
             model.known_columns(data.X),
             y,
-            names=model.feature_names(),
             n_resamples=wanted,
             heard=lambda share: advance(share, f"{share:.0%}"),
             sample_weight=data.weights,

@@ -61,7 +61,7 @@ class FirstLook:
 
     def _note_queries(self, data: Data, part: int) -> pl.Series | None:
         column = self.parts.columns.qid
-        if column is None or data.rows is None:
+        if column is None:
             return None
         values = query_values(data.rows[column])
         found = values.alias("query").to_frame().group_by("query", maintain_order=True).agg(pl.len().alias("rows"))
@@ -101,7 +101,7 @@ class _Sample:
         """The rows that were drawn."""
         assert self._kept is not None
         kept = self._kept
-        if qid is not None and kept.rows is not None:
+        if qid is not None:
             kept = replace(kept, qid=query_numbers(kept.rows[qid]))
         return replace(kept, rows=None, left=None)
 
@@ -119,7 +119,7 @@ class _Sample:
 
 def _take(data: Data, rows: Any) -> Data:
     """Some rows, with the table as it was read."""
-    return replace(data.take(rows), rows=None if data.rows is None else data.rows[rows], target_form=data.target_form)
+    return replace(data.take(rows), rows=data.rows[rows], target_form=data.target_form)
 
 
 def _both(one: Data, other: Data) -> Data:

@@ -14,12 +14,11 @@ from hullrank.cli.data import Columns, Data, Reading, coded, load_data, recognis
 from hullrank.cli.folds import Task
 from hullrank.cli.grades import declared_order
 from hullrank.cli.groups import check_every_group, refuse_beside_groups
-from hullrank.cli.methods import build, check_method, known_methods, parse_settings, takes
+from hullrank.cli.methods import build, check_method, fit_parameters, known_methods, parse_settings, prepared, takes
 from hullrank.cli.order import AUTO, suggest_order
 from hullrank.cli.output import check_model_place, placed
 from hullrank.cli.parts import Placed, larger_than_memory
 from hullrank.cli.result import tell_result
-from hullrank.cli.signs import translate_signs
 from hullrank.cli.tuning import check_tunable, tuned, words
 from hullrank.exceptions import FoldsStopped, HullrankError
 from hullrank.order import OrderGraph
@@ -50,8 +49,9 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
     read = {"table": path, "file of edges": wishes.edges}
     check_model_place(model_file, as_json=wishes.as_json, overwrite=wishes.force, read=read)
     check_method(wishes.method)
+    parameters = parse_settings(wishes.settings)
     if wishes.tune:
-        check_tunable(wishes.method, parse_settings(list(wishes.settings)))
+        check_tunable(wishes.method, parameters)
     refuse_beside_groups(
         columns, {"--probabilities": wishes.probabilities, "--tune": wishes.tune, "--order auto": wishes.order == AUTO}
     )
@@ -64,7 +64,6 @@ def run_fit(path: Path, columns: Columns, reading: Reading, model_file: Path, wi
 
         run_fit_in_parts(tables, columns, reading, model_file, wishes)
         return
-    parameters = parse_settings(list(wishes.settings))
     data = load_data(path, columns, reading)
     if wishes.order == AUTO and wishes.edges is None:
         suggest_order(data, reading, wishes.method, parameters, as_json=wishes.as_json)
@@ -176,23 +175,14 @@ def arrange(
     return parameters, coded(y, labels), labels
 
 
-def fit_pipeline(pipeline: Any, data: Data, y: Any) -> None:
-    """Fit, handing weights, queries and groups to the model."""
-    (_, prepare), (_, model) = pipeline.steps
-    Z = prepare.fit_transform(data.X)
-    translate_signs(model, prepare)
-    model.fit(Z, y, **fit_parameters(model, data))
-
-
 def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
-    """The same step by step, with progress; gives what the model was fitted on."""
+    """Fit with progress, handing weights, queries and groups to the model; gives what the model was fitted on."""
     from hullrank.cli.progress import watching
 
-    (_, prepare), (_, model) = pipeline.steps
+    model = pipeline[-1]
     extra = fit_parameters(model, data)
     with working(f"encoding {data.X.shape[1]:,} columns"):
-        Z = prepare.fit_transform(data.X)
-    translate_signs(model, prepare)
+        Z = prepared(pipeline, data.X)
     with working(title, keep=True) as advance, watching(model, advance):
         try:
             model.fit(Z, y, **extra)
@@ -200,14 +190,3 @@ def _fit_in_stages(pipeline: Any, data: Data, y: Any, title: str) -> Any:
             pipeline.steps[-1] = ("model", stop.estimator)
             note("no probabilities: Ctrl-C came before they were learned, and the model is kept without them")
     return Z
-
-
-def fit_parameters(model: Any, data: Data) -> dict[str, Any]:
-    """Weights, and queries if the model takes them."""
-    from sklearn.utils.validation import has_fit_parameter
-
-    given = {"sample_weight": data.weights, "qid": data.qid, "groups": data.groups}
-    taken = {name: values for name, values in given.items() if values is not None and has_fit_parameter(model, name)}
-    if data.weights is not None and "sample_weight" not in taken:
-        raise HullrankError("this method takes no weights of rows; leave out --weights")
-    return taken

@@ -11,6 +11,7 @@ import numpy as np
 from hullrank.cli.chances import Chances
 from hullrank.cli.console import stopped, warn
 from hullrank.cli.data import Data
+from hullrank.cli.methods import build, fit_parameters, prepared
 from hullrank.exceptions import CollapsedRankingWarning, HullrankError
 
 Run = Callable[[Any, Any], float]
@@ -76,50 +77,43 @@ def runner(task: Task, remarks: Remarks, chances: Chances | None = None) -> Run:
 
     If probabilities are asked for, ``chances`` hears them.
     """
-    from hullrank.cli.fit import fit_pipeline
-    from hullrank.cli.methods import build
     from hullrank.cli.tuning import tuned
 
     def run(train: Any, test: Any) -> float:
-        part, probable = task.take(train), chances is not None
-        parameters = tuned(part) if task.tune else task.parameters
-        sparse = task.data.sparse
+        learned, held_out = task.take(train), task.take(test)
+        parameters = tuned(learned) if task.tune else task.parameters
+        probable, sparse = chances is not None, task.data.sparse
         pipeline = build(task.method, parameters, sparse=sparse, forms=task.forms, probabilities=probable)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            fit_pipeline(pipeline, part.data, part.y)
+            Z = prepared(pipeline, learned.data.X)
+            pipeline[-1].fit(Z, learned.y, **fit_parameters(pipeline[-1], learned.data))
             if stopped():
                 raise KeyboardInterrupt
-            scores = pipeline.score_samples(task.data.X[test])
+            scores = pipeline.score_samples(held_out.data.X)
             if chances is not None:
-                weights = task.data.weights
-                parts = [part for rows in (train, test) for part in (task.y[rows], _at(weights, rows))]
-                chances.hear(pipeline[-1], pipeline.predict_proba(task.data.X[test]), *parts)
+                P = pipeline.predict_proba(held_out.data.X)
+                chances.hear(pipeline[-1], P, learned.y, learned.data.weights, held_out.y, held_out.data.weights)
         remarks.hear(task.method, told)
         if any(issubclass(each.category, CollapsedRankingWarning) for each in told) or np.ptp(scores) == 0:
             return float("nan")
-        return accuracy(task.take(test), scores)
+        return accuracy(held_out, scores)
 
     return run
-
-
-def _at(values: Any | None, rows: Any) -> Any | None:
-    return None if values is None else values[rows]
 
 
 def accuracy(task: Task, scores: Any) -> float:
     """The share of comparable pairs ranked right, within queries or groups if there are any."""
     from hullrank.metrics import swapped_pairs, wmw_score
 
-    y, data = task.y, task.data
-    seen = None if task.order is None else task.order.restrict(np.unique(y).tolist())
+    y, order, weights = task.y, task.order, task.data.weights
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if task.within is not None:
-            classes = None if seen is None else list(seen.labels)
-            value = 1 - swapped_pairs(y, scores, qid=task.within, classes=classes, sample_weight=data.weights)
+            classes = None if order is None else list(order.labels)
+            value = 1 - swapped_pairs(y, scores, qid=task.within, classes=classes, sample_weight=weights)
         else:
-            value = wmw_score(y, scores, order="full" if seen is None else seen, sample_weight=data.weights)
+            value = wmw_score(y, scores, order="full" if order is None else order, sample_weight=weights)
     if np.isnan(value):
         raise HullrankError("a fold has no two rows to compare; use fewer folds (--cv), or more rows")
     return value

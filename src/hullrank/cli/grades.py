@@ -37,7 +37,7 @@ def declared_order(y: Any, order: str | None, edges: Path | None, rows: int | No
         return _parsed(order, grades)
     if isinstance(y, pl.Series) and isinstance(y.dtype, pl.Enum):
         return OrderGraph.chain([grade for grade in y.dtype.categories.to_list() if grade in set(grades)])
-    if grades and isinstance(grades[0], str):
+    if isinstance(grades[0], str):
         _refuse_ids(len(grades), len(y) if rows is None else rows)
         raise TableError(
             f"the grades are words, so say which is higher: {_to_arrange(grades)}; "

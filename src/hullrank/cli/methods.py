@@ -2,12 +2,17 @@
 
 import inspect
 import json
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import hullrank
+from hullrank.cli.signs import translate_signs
 from hullrank.exceptions import HullrankError
 from hullrank.io.meant import did_you_mean
 from hullrank.models.catalogue import commands
+
+if TYPE_CHECKING:
+    from hullrank.cli.data import Data
 
 METHODS = commands()
 
@@ -73,7 +78,22 @@ def build(
     return Pipeline([("prepare", prepare), ("model", hullrank.OrdinalCalibrator(model) if probabilities else model)])
 
 
-def parse_settings(texts: list[str]) -> dict[str, Any]:
+def prepared(pipeline: Any, X: Any) -> Any:
+    """Fit the step before the model to the rows, give the model its signs by column, and return the encoded rows."""
+    Z = pipeline[0].fit_transform(X)
+    translate_signs(pipeline[-1], pipeline[0])
+    return Z
+
+
+def fit_parameters(model: Any, data: "Data") -> dict[str, Any]:
+    """Weights, and queries and groups if the model takes them."""
+    taken = data.fit_parameters(model)
+    if data.weights is not None and "sample_weight" not in taken:
+        raise HullrankError("this method takes no weights of rows; leave out --weights")
+    return taken
+
+
+def parse_settings(texts: Iterable[str]) -> dict[str, Any]:
     """``name=value`` pairs; values are JSON where they can be, else words."""
     settings: dict[str, Any] = {}
     for text in texts:

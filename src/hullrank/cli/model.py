@@ -1,20 +1,17 @@
 """A model file as the commands see it: scores, grades and the columns it was fitted with."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from hullrank._pipelines import unwrap
 from hullrank.cli.console import note, warn
-from hullrank.cli.data import Columns, Data, Reading, load_data, target_values
+from hullrank.cli.data import Columns, Data, Reading, coded, load_data, target_values
 from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, TableError
-from hullrank.io.meant import did_you_mean
 from hullrank.io.parquet_parts import in_parts
-from hullrank.order import OrderGraph
 
 RANKED = ("rank", "score", "row")  # columns that ``rank`` adds to every table
 
@@ -64,27 +61,29 @@ class Model:
 
     def feature_names(self) -> list[str]:
         """A name for every weight."""
-        if self._from_tables:
-            return self.pipeline[0].get_feature_names_out().tolist()
-        names = getattr(self.step, "feature_names_in_", None)
-        return [f"x{i}" for i in range(self.step.n_features_in_)] if names is None else names.tolist()
+        from hullrank.models.summary import feature_names
+
+        return feature_names(self.pipeline, unwrap(self.pipeline))
+
+    def named(self, given: Columns, *, weights_of_fit: bool = False) -> Columns:
+        """The columns that play a part of their own: those given, else those of the fit (weights only on demand)."""
+        if given.groups is not None and not hasattr(self.step, "groups_"):
+            raise HullrankError("the model was fitted without --groups; leave it out")
+        known = self.about
+        return Columns(
+            given.target or known.get("target") or None,
+            given.qid or known.get("qid") or None,
+            given.weights or (known.get("weights") if weights_of_fit else None),
+            groups=given.groups or known.get("groups"),
+        )
 
     def load_data(
-        self,
-        path: Path,
-        *,
-        target: str | None = None,
-        qid: str | None,
-        weights: str | None = None,
-        groups: str | None = None,
-        decimal: str | None = None,
-        verbatim: bool = False,
+        self, path: Path, columns: Columns, decimal: str | None, *, need_target: bool = True, verbatim: bool = False
     ) -> Data:
-        """Read a table with the columns of the fit, as they were read then; ``target`` if it must have one."""
+        """Read a table with the columns of the fit, as they were read then."""
         width = None if self._from_tables else getattr(self.pipeline, "n_features_in_", None)
-        columns = Columns(target or None, qid, weights, groups=groups)
-        reading = replace(self.reading(decimal), verbatim=verbatim)
-        data = load_data(path, columns, reading, n_features=width, need_target=target is not None)
+        reading = self.reading(decimal, verbatim)
+        data = load_data(path, columns, reading, n_features=width, need_target=need_target)
         if data.sparse and self._from_tables:
             raise TableError(f"{path} is SVMlight, without the column names that the model was fitted on")
         if data.title is not None and not {c["name"] for c in self.columns}.issubset(data.X.columns):
@@ -93,9 +92,10 @@ class Model:
             self.tell_predicted_target(columns, str(path))
         return data
 
-    def reading(self, decimal: str | None) -> Reading:
+    def reading(self, decimal: str | None, verbatim: bool = False) -> Reading:
         """How the cells of a table are read: as those of the fit, unless its owner says otherwise."""
-        return Reading(decimal, usual=self.about.get("decimal"), target=self.about.get("target_form"))
+        known = self.about
+        return Reading(decimal, usual=known.get("decimal"), target=known.get("target_form"), verbatim=verbatim)
 
     def known_columns(self, X: Any) -> Any:
         """The columns that the model was fitted to, without others of a table."""
@@ -112,16 +112,7 @@ class Model:
 
     def target(self, data: Data) -> Any:
         """The target as the model counts: grades by name, or their numbers."""
-        y = target_values(data.y)
-        names = self.about.get("grades")
-        if names is None:
-            return y
-        place = {name: code for code, name in enumerate(names)}
-        unknown = next((value for value in y.tolist() if value not in place), None)
-        if unknown is not None:
-            hint = did_you_mean(unknown, names)
-            raise TableError(f"grade {unknown!r} was not known when the model was fitted{hint}")
-        return np.array([place[value] for value in y.tolist()])
+        return coded(target_values(data.y), self.about.get("grades"), "was not known when the model was fitted")
 
     def predicted_target(self, data: Data) -> bool:
         """Whether the target of a table is what this model says of it, in a table that ``rank`` wrote."""
@@ -157,15 +148,6 @@ class Model:
         P = self.calibrator.predict_proba(unwrap(self.pipeline).transform(X))
         return {f"P({grade})": P[:, c] for c, grade in enumerate(self.classes or ())}
 
-    def fit_parameters(self, data: Data) -> dict[str, Any]:
-        """Those of the weights, queries and groups of a table that the model's ``fit`` takes."""
-        from sklearn.utils.validation import has_fit_parameter
-
-        given = {"sample_weight": data.weights, "qid": data.qid, "groups": data.groups}
-        return {
-            name: values for name, values in given.items() if values is not None and has_fit_parameter(self.step, name)
-        }
-
     def holds_training_rows(self, Z: Any, y: Any, given: dict[str, Any]) -> bool | None:
         """Whether encoded rows are those of the fit; None if nothing tells."""
         from hullrank.reports.whose import holds_training_rows
@@ -182,12 +164,6 @@ class Model:
         fits = isinstance(kept, dict) and all(isinstance(kept.get(name), kind) for name, kind in kinds.items())
         return kept if fits else None
 
-    def groups_column(self, given: str | None) -> str | None:
-        """The column with the groups: the one given, else the one of the fit."""
-        if given is not None and not hasattr(self.step, "groups_"):
-            raise HullrankError("the model was fitted without --groups; leave it out")
-        return given or self.about.get("groups")
-
     def tell_new_groups(self, groups: Any) -> None:
         """A note about groups that the model has no thresholds for."""
         unseen = [] if groups is None else sorted(set(groups.tolist()) - set(self.step.groups_.tolist()))
@@ -199,10 +175,6 @@ class Model:
                 "their grades are cut at the mean of the thresholds of all groups"
             )
 
-    def qid_column(self, given: str | None, whole: bool) -> str | None:
-        """The column with the queries: the one given, else the one of the fit."""
-        return None if whole else given or self.about.get("qid") or None
-
 
 def _may_be_model(path: Path) -> bool:
     """Whether a file begins as model files do, whatever its name."""
@@ -210,25 +182,21 @@ def _may_be_model(path: Path) -> bool:
         return b"header.json" in stream.read(60)
 
 
-def ranks(scores: Any, qid: Any | None) -> Any:
-    """1 for the highest score (within the query); equal scores share the better rank."""
-    frame = pl.DataFrame({"score": scores, "query": np.zeros(len(scores)) if qid is None else qid})
-    return frame.select(pl.col("score").rank("min", descending=True).over("query")).to_series().cast(pl.Int64)
-
-
 def pair_accuracies(
     step: Any, y: Any, scores: Any, qid: Any, weights: Any, groups: Any | None = None
 ) -> dict[str, float]:
     """The share of comparable pairs ranked right, of all and within queries if there are any; or within groups."""
-    from hullrank.metrics import swapped_pairs, wmw_score
+    from hullrank.metrics import scoring_order, swapped_pairs, wmw_score
 
-    order = _measured_order(step, y)
+    order = scoring_order(step, y)
     if groups is not None:
         swapped = swapped_pairs(y, scores, qid=groups, sample_weight=weights, classes=total_order(step))
         return {"pair accuracy within groups": 1 - swapped}
     measures = {"pair accuracy": wmw_score(y, scores, order=order, sample_weight=weights)}
-    if qid is not None and (order == "full" or order.is_total):
-        swapped = swapped_pairs(y, scores, qid=qid, sample_weight=weights, classes=total_order(step))
+    are_numbers = isinstance(order, str)  # "full": they order themselves, also those that the fit has not seen
+    if qid is not None and (are_numbers or order.is_total):
+        classes = None if are_numbers else total_order(step)
+        swapped = swapped_pairs(y, scores, qid=qid, sample_weight=weights, classes=classes)
         measures["pair accuracy within queries"] = 1 - swapped
     return measures
 
@@ -239,14 +207,3 @@ def total_order(step: Any) -> list[Any] | None:
 
     bounds = bounds_of(step)
     return bounds["classes"].tolist() if bounds.get("thresholds") is not None else None
-
-
-def _measured_order(step: Any, y: Any) -> Any:
-    """All comparable pairs of the grades present in y, in the order of the model; "full" where numbers tell."""
-    classes = getattr(step, "classes_", None)
-    order = getattr(step, "order_", None)
-    if order is None:
-        if classes is None:
-            return "full"
-        order = OrderGraph.full(classes.tolist())
-    return order.closure().restrict(np.unique(y).tolist())

@@ -1,4 +1,4 @@
-"""The options that several commands share. What completes them is imported when the tab key is pressed."""
+"""The options that several commands share."""
 
 from glob import has_magic
 from pathlib import Path
@@ -6,48 +6,20 @@ from typing import Annotated, Any
 
 import typer
 
-
-def _columns(incomplete: str) -> list[str]:
-    from hullrank.cli import completion
-
-    return completion.columns(incomplete)
-
-
-def _methods(incomplete: str) -> list[tuple[str, str]]:
-    from hullrank.cli import completion
-
-    return completion.methods(incomplete)
-
-
-def _lists_of_methods(incomplete: str) -> list[str]:
-    from hullrank.cli import completion
-
-    return completion.lists_of_methods(incomplete)
-
-
-def _settings(incomplete: str) -> list[str]:
-    from hullrank.cli import completion
-
-    return completion.settings(incomplete)
+from hullrank.cli import completion
+from hullrank.exceptions import HullrankError
+from hullrank.io.meant import did_you_mean
 
 
 def _is_there(context: typer.Context, path: Path | None) -> Path | None:
     """Ask for the file before any library is loaded that reads it, so that a wrong name is answered at once."""
     if path is None or str(path) == "-" or has_magic(str(path)) or context.resilient_parsing or path.exists():
         return path
-    raise _missing(path)
-
-
-def _missing(path: Path) -> Exception:
-    """What to say about a file that is not there: the one that may have been meant."""
-    from hullrank.exceptions import HullrankError
-    from hullrank.io.meant import did_you_mean
-
     try:
         beside = [file.name for file in path.parent.iterdir()]
     except OSError:
         beside = []
-    return HullrankError(f"there is no file {path}{did_you_mean(path.name, beside)}")
+    raise HullrankError(f"there is no file {path}{did_you_mean(path.name, beside)}")
 
 
 def _is_decimal(text: str | None) -> str | None:
@@ -63,7 +35,7 @@ def _is_date_order(text: str | None) -> str | None:
 
 
 def _column_option(*names: str, help: str) -> Any:
-    return typer.Option(*names, help=help, metavar="COLUMN", autocompletion=_columns)
+    return typer.Option(*names, help=help, metavar="COLUMN", autocompletion=completion.columns)
 
 
 Target = Annotated[str | None, _column_option("--target", "-t", help="Column with the grades or values to rank by.")]
@@ -90,7 +62,10 @@ Edges = Annotated[Path | None, typer.Option("--edges", help="File with two colum
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="A parameter of the method, as in --set C=0.1.", autocompletion=_settings
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the method, as in --set C=0.1.",
+        autocompletion=completion.settings,
     ),
 ]
 Decimal = Annotated[
@@ -131,14 +106,17 @@ Tune = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Method = Annotated[
-    str, typer.Option("--method", "-m", metavar="NAME", help="See `hullrank methods`.", autocompletion=_methods)
+    str,
+    typer.Option("--method", "-m", metavar="NAME", help="See `hullrank methods`.", autocompletion=completion.methods),
 ]
-MethodName = Annotated[str | None, typer.Argument(help="A method, to see its parameters.", autocompletion=_methods)]
+MethodName = Annotated[
+    str | None, typer.Argument(help="A method, to see its parameters.", autocompletion=completion.methods)
+]
 MethodList = Annotated[
     str,
     typer.Option(
         "--methods",
         help="Names of methods, separated by commas; or all (but exact).",
-        autocompletion=_lists_of_methods,
+        autocompletion=completion.lists_of_methods,
     ),
 ]

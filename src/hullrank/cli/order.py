@@ -31,20 +31,18 @@ def suggest_order(data: Data, reading: Reading, method: str, settings: dict[str,
             "values"
         )
     search = _searched(data, y, reading, method, settings)
-    results = search.cv_results_
     confirm = f"--order {shlex.quote(order_text(search))}"
+    columns = (search.cv_results_[name][:_SHOWN] for name in ("name", "mean_test_score", "wins", "plausible"))
+    best = [
+        {"order": name, "score": score, "wins": wins, "plausible": bool(kept)}
+        for name, score, wins, kept in zip(*columns, strict=True)
+    ]
     if as_json:
-        best = [
-            {"order": name, "score": score, "wins": wins, "plausible": bool(kept)}
-            for name, score, wins, kept in zip(*_columns(results), strict=True)
-        ]
         facts = {"order": order_text(search), "best": best[0]["order"], "score": search.best_score_}
         more = {"margin": search.margin_, "wins": search.confidence_, "undecided": search.undecided_, "orders": best}
         print_json({**facts, **more, "confirm": confirm})
         return
-    rows = [(name, f"{score:.4f}", f"{wins:.0%}", "yes" if kept else "") for name, score, wins, kept in zip(
-        *_columns(results), strict=True
-    )]  # fmt: skip
+    rows = [(b["order"], f"{b['score']:.4f}", f"{b['wins']:.0%}", "yes" if b["plausible"] else "") for b in best]
     title = "Orders by pair accuracy on rows left out; each may be read either way"
     out.print(table(title, ("order", "accuracy", "wins resamples", "plausible"), rows), "")
     say(_words(search))
@@ -81,10 +79,6 @@ def _is_shared(method: str, name: str) -> bool:
     from hullrank.models._price import SlackPriceMixin
 
     return takes("hull", name) and (name != "C" or issubclass(estimator_class(method), SlackPriceMixin))
-
-
-def _columns(results: dict[str, Any]) -> list[Any]:
-    return [results[name][:_SHOWN] for name in ("name", "mean_test_score", "wins", "plausible")]
 
 
 def order_text(search: Any, sign: str = "<") -> str:

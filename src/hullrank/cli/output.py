@@ -122,17 +122,12 @@ def is_text(path: Path) -> bool:
     return path.suffix.lower() not in (*_COLUMNS, *_LINES, ".json")
 
 
-def write_table(frame: pl.DataFrame, path: Path, *, raw: bool = False, style: Style | None = None) -> None:
-    """Write in the format of the ending (CSV if there is none); the old file stays whole if that fails.
-
-    CSV files get the separator and the decimal sign of ``style``, and a byte order mark if the table had one or was not
-    UTF-8, so that the program that wrote the table opens it.
-    """
-    write_tables([frame], path, raw=raw, style=style)
-
-
 def write_tables(frames: Iterable[pl.DataFrame], path: Path, *, raw: bool = False, style: Style | None = None) -> None:
-    """The same for a table in parts, one after another, of which only one is in memory."""
+    """Write a table in parts, one after another, in the format of the ending (CSV if there is none).
+
+    The old file stays whole if that fails. CSV files get the separator and the decimal sign of ``style``, and a byte
+    order mark if the table had one or was not UTF-8, so that the program that wrote the table opens it.
+    """
     ending = path.suffix.lower()
     with placed(path) as place, replacing(place) as stream:
         if ending in _COLUMNS:

@@ -16,11 +16,10 @@ from hullrank.cli.console import note, print_json, say, working
 from hullrank.cli.data import Columns, Data, Reading, load_data, recognised
 from hullrank.cli.fit import Wishes, about_fit, arrange
 from hullrank.cli.grades import declared_order
-from hullrank.cli.methods import build, parse_settings
+from hullrank.cli.methods import build, parse_settings, prepared
 from hullrank.cli.output import STDOUT, check_model_place, placed
 from hullrank.cli.parts import larger_than_memory
 from hullrank.cli.result import certificate_fields
-from hullrank.cli.signs import translate_signs
 from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io import SparseTable, read_table, save
@@ -60,9 +59,8 @@ def run_fit_pairs(
     pipeline = build(METHOD, settings, sparse=data.sparse, forms=forms)
     start = perf_counter()
     with working(f"fitting {METHOD} to {len(table):,} comparisons of {len(data):,} rows", keep=True):
-        Z = pipeline[0].fit_transform(data.X)
-        translate_signs(pipeline[-1], pipeline[0])
-        given = {name: values for name, values in _metadata(data).items() if values is not None}
+        Z = prepared(pipeline, data.X)
+        given = data.fit_parameters(pipeline[-1])
         model = pipeline[-1].fit(Z, y, pairs=table, **given)
     seconds = perf_counter() - start
     tell_columns(data, pipeline[0])
@@ -72,13 +70,9 @@ def run_fit_pairs(
     _tell(model, model.score(Z, pairs=table), held_out, (len(data), len(table)), seconds, model_file, wishes.as_json)
 
 
-def _metadata(data: Data) -> dict[str, Any]:
-    return {"sample_weight": data.weights, "qid": data.qid}
-
-
 def _target(data: Data, columns: Columns, wishes: Wishes) -> tuple[dict[str, Any], Any, list[Any] | None]:
     """Parameters, the target (None where there is no column for it), and the grades by name."""
-    parameters = parse_settings(list(wishes.settings))
+    parameters = parse_settings(wishes.settings)
     if columns.target is None:
         if wishes.order is not None or wishes.edges is not None:
             raise TableError("an order of grades needs the column that holds them: --target COLUMN")

@@ -11,13 +11,13 @@ import polars as pl
 import polars.selectors as cs
 
 from hullrank.cli.console import working
-from hullrank.cli.data import Columns, Data, Reading, TakenApart, query_numbers, tell_missing_targets
+from hullrank.cli.data import Columns, Data, Reading, TakenApart, query_numbers, tell_missing
 from hullrank.cli.drift import Drift, tell_drift
 from hullrank.cli.model import Model
 from hullrank.exceptions import HullrankError, TableError
 from hullrank.io.parquet_parts import ParquetParts, in_parts
 
-USUAL_MEMORY = 2 << 30  # bytes
+_USUAL_MEMORY = 2 << 30  # bytes, as `Blocks` has them
 _COPIES = 4  # of the cells of a table that is read, encoded and fitted in memory
 _CELL = 8  # bytes
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -41,7 +41,7 @@ def larger_than_memory(path: Path, memory: int | None, qid: str | None = None) -
     """
     if str(path) == "-" or (memory is None and not in_parts(path)):
         return None
-    room = USUAL_MEMORY if memory is None else memory
+    room = _USUAL_MEMORY if memory is None else memory
     if not in_parts(path) and not _is_parquet(path):
         if path.stat().st_size * _COPIES > room:
             raise TableError(f"{path} is larger than --memory allows, and only Parquet is read in parts; save it so")
@@ -122,9 +122,9 @@ class Placed:
                 placed.append(cls.of(model, data))
                 predicted = predicted and model.predicted_target(data)
                 drift.add(data)
-                if parts.columns.qid is not None and data.rows is not None:
+                if parts.columns.qid is not None:
                     queries.append(data.rows[parts.columns.qid])
-        tell_missing_targets(0 if told else without, len(placed), parts.columns, parts.tables.name)
+        tell_missing(0 if told else without, len(placed), parts.columns, parts.tables.name)
         if not told:
             drift.tell()
         if predicted:
@@ -141,8 +141,7 @@ class Placed:
         tables = larger_than_memory(path, memory)
         if tables is not None:
             return cls.of_parts(model, Parts(tables, columns, model.reading(decimal)))
-        special: dict[str, Any] = {"qid": columns.qid, "weights": columns.weights, "groups": columns.groups}
-        data = model.load_data(path, target=columns.target or "", decimal=decimal, **special)
+        data = model.load_data(path, columns, decimal)
         placed = cls.of(model, data)
         tell_drift(model, data)
         return placed

@@ -3,11 +3,15 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import log
+from time import monotonic
 from typing import Any
 
 from hullrank._progress import listening, listening_to_bounds
 from hullrank.cli import events
 from hullrank.cli.console import err
+
+_PAUSE = 0.04  # seconds between two gaps that are told, after the first ones; solvers have thousands
+_FIRST = 50
 
 
 @contextmanager
@@ -17,7 +21,7 @@ def watching(model: Any, advance: Callable[[float, str], None]) -> Iterator[None
     if not (err.is_terminal or events.wanted()):
         yield
     elif hasattr(model, "tol"):
-        with listening(events.Gaps(model.tol) if events.wanted() else DigitsDone(model.tol, advance)):
+        with listening(Gaps(model.tol) if events.wanted() else DigitsDone(model.tol, advance)):
             yield
     else:
         with listening_to_bounds(lambda value, bound, share: advance(share, f"value {value:.4f}, bound {bound:.4f}")):
@@ -50,3 +54,17 @@ class DigitsDone:
         share = log(self.largest / gap) / log(self.largest / self.tol)
         self.share = max(self.share, min(share, 1.0))
         self.advance(self.share, f"gap {gap:.0e} of {self.tol:.0e}")
+
+
+class Gaps:
+    """Tells the gaps of a fit, not more often than anyone can see, but always the last of those below the tolerance."""
+
+    def __init__(self, tol: float) -> None:
+        self.tol, self.told, self.last = tol, 0, float("-inf")
+
+    def __call__(self, gap: float) -> None:
+        """Hear one gap."""
+        now = monotonic()
+        if 0 <= gap < float("inf") and (self.told < _FIRST or now - self.last > _PAUSE or gap <= self.tol):
+            self.told, self.last = self.told + 1, now
+            events.tell(gap=float(gap), tol=self.tol)

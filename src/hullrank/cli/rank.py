@@ -12,8 +12,8 @@ from rich.text import Text
 from hullrank.cli.console import cell, note, out, print_json, say, table, working
 from hullrank.cli.data import Columns, Data
 from hullrank.cli.drift import tell_drift
-from hullrank.cli.model import Model, ranks
-from hullrank.cli.output import STDOUT, check_table_place, is_text, write_table
+from hullrank.cli.model import Model
+from hullrank.cli.output import STDOUT, check_table_place, is_text, write_tables
 from hullrank.cli.parts import Parts, larger_than_memory
 from hullrank.cli.wording import counted, listed
 from hullrank.exceptions import HullrankError, TableError
@@ -38,39 +38,33 @@ class RankWishes:
 
 
 def run_rank(
-    model_path: Path,
-    path: Path,
-    target_file: Path | None,
-    qid: str | None,
-    groups: str | None,
-    decimal: str | None,
-    wishes: RankWishes,
+    model_path: Path, path: Path, target_file: Path | None, columns: Columns, decimal: str | None, wishes: RankWishes
 ) -> None:
     """Rank the rows of a table by a model."""
     read = {"model": model_path, "table": path, "file of thresholds": wishes.thresholds}
     check_table_place(target_file, as_json=wishes.as_json, read=read)
     model = Model.load(model_path, path, wishes.thresholds)
     cuts = None if wishes.thresholds is None else read_thresholds(wishes.thresholds, model)
-    column, panel = model.qid_column(qid, wishes.whole), model.groups_column(groups)
+    named = model.named(columns)
+    columns = Columns(qid=None if wishes.whole else named.qid, groups=named.groups)
     tables = larger_than_memory(path, wishes.memory)
     if tables is not None:
         from hullrank.cli.rank_parts import rank_in_parts
 
-        named = Columns(qid=column, groups=panel)
-        parts = Parts(tables, named, model.reading(decimal), need_target=False)
+        parts = Parts(tables, columns, model.reading(decimal), need_target=False)
         rank_in_parts(model, parts, target_file, cuts, wishes)
         return
     verbatim = target_file is not None and is_text(target_file)
-    data = _load(model, path, column, panel, decimal, verbatim)
+    data = _load(model, path, columns, decimal, verbatim)
     model.tell_new_groups(data.groups)
     with working(f"scoring {len(data):,} rows"):
         result, names = ranked_rows(model, data, None if wishes.whole else data.qid, cuts)
     tell_drift(model, data)
-    query = names.get("query") if data.sparse else column
+    query = names.get("query") if data.sparse else columns.qid
     if wishes.top is not None:
         result = result.filter(pl.col(names["rank"]) <= wishes.top)
     if target_file is not None:
-        write_table(_as_written(result, names, data), target_file, raw=wishes.raw, style=data.style)
+        write_tables([_as_written(result, names, data)], target_file, raw=wishes.raw, style=data.style)
     decimal_sign = "." if data.style is None else data.style.decimal
     tell_ranking(Ranking(result, names, query, len(data), decimal_sign), target_file, wishes)
 
@@ -105,10 +99,12 @@ def ranked_rows(
     model: Model, data: Data, qid: Any | None, cuts: Any | None = None
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """The rows with rank, score, grade, row and probabilities, best first (within queries); the new columns' names."""
+    from hullrank.metrics import rank_within
+
     scores = model.pipeline.score_samples(data.X)
-    places = ranks(scores, qid)
+    places = rank_within(scores, qid)
     result, names = answered_rows(model, data, scores, places, np.arange(1, len(data) + 1), cuts)
-    by = (np.zeros(len(data)) if qid is None else np.asarray(qid), places.to_numpy())
+    by = (np.zeros(len(data)) if qid is None else np.asarray(qid), places)
     return result[np.lexsort(by[::-1])], names
 
 
@@ -164,15 +160,15 @@ def _as_written(result: pl.DataFrame, names: dict[str, str], data: Data) -> pl.D
     return result.with_columns(data.style.cells[result[names["row"]].to_numpy() - 1])
 
 
-def _load(model: Model, path: Path, column: str | None, groups: str | None, decimal: str | None, verbatim: bool) -> Any:
+def _load(model: Model, path: Path, columns: Columns, decimal: str | None, verbatim: bool) -> Data:
     try:
-        return model.load_data(path, qid=column, groups=groups, decimal=decimal, verbatim=verbatim)
+        return model.load_data(path, columns, decimal, need_target=False, verbatim=verbatim)
     except TableError as error:
-        if column is not None and f"no column {column!r}" in str(error):
+        if columns.qid is not None and f"no column {columns.qid!r}" in str(error):
             raise TableError(
                 f"{error}; the model ranks within queries: name their column by --qid, or rank all together by --whole"
             ) from error
-        if groups is not None and f"no column {groups!r}" in str(error):
+        if columns.groups is not None and f"no column {columns.groups!r}" in str(error):
             raise TableError(
                 f"{error}; the model cuts grades by group: name the column by --groups (an empty one gives every row "
                 "the grades of the mean)"
@@ -189,8 +185,7 @@ def _show(ranking: Ranking) -> None:
     names = [name for name in names if name not in chances[_SHOWN_CHANCES:]]
     others = [name for name in head.columns if name not in ranking.names.values() and name != query]
     shown = _that_fit(head, names, others[:_SHOWN_COLUMNS])
-    left = tuple(i for i, name in enumerate(shown) if not result[name].dtype.is_numeric())
-    right = tuple(i for i in range(len(shown)) if i not in left)
+    right = tuple(i for i, name in enumerate(shown) if result[name].dtype.is_numeric())
     out.print(Text(f"{_share(head.height, ranking.rows)}, best first{_within(query)}", style="bold"))
     groups = [(None, head)] if query is None else head.partition_by(query, maintain_order=True, as_dict=True).items()
     for key, part in groups:

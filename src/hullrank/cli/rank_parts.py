@@ -1,6 +1,5 @@
 """``hullrank rank`` for tables larger than memory: scores in one pass, then rows put in order through files."""
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,13 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hullrank.cli.model import Model, ranks
-from hullrank.cli.output import write_table, write_tables
+from hullrank.cli.model import Model
+from hullrank.cli.output import write_tables
 from hullrank.cli.parts import Parts, Placed
 from hullrank.cli.rank import MOST_SHOWN, Ranking, RankWishes, answered_rows, tell_ranking
-from hullrank.io.row_files import RowFiles
+from hullrank.io.row_files import row_files
 
-_IN_BUFFER = 8  # rows wait for their file in the memory divided by this
 _PLACE = "\0place"  # a name that no column of a table has
 
 
@@ -25,7 +23,7 @@ def rank_in_parts(model: Model, parts: Parts, target_file: Path | None, cuts: An
     if target_file is not None and wishes.top is None:
         ranked.write(target_file, raw=wishes.raw)
     elif target_file is not None:
-        write_table(best, target_file, raw=wishes.raw)
+        write_tables([best], target_file, raw=wishes.raw)
     tell_ranking(Ranking(best, names, parts.columns.qid, len(ranked)), target_file, wishes)
 
 
@@ -34,10 +32,12 @@ class RankedParts:
 
     def __init__(self, model: Model, parts: Parts, whole: bool, cuts: Any | None) -> None:
         self.model, self.parts, self.cuts = model, parts, cuts
+        from hullrank.metrics import rank_within
+
         rows = Placed.of_parts(model, parts)
         model.tell_new_groups(rows.groups)
         qid = None if whole else rows.qid
-        self.scores, self.ranks = rows.scores, ranks(rows.scores, qid).to_numpy()
+        self.scores, self.ranks = rows.scores, rank_within(rows.scores, qid)
         order = np.lexsort((self.ranks, np.zeros(len(rows)) if qid is None else qid))
         self.places = np.empty(len(rows), dtype=np.int64)  # of the rows in the result, from 0
         self.places[order] = np.arange(len(rows))
@@ -58,8 +58,7 @@ class RankedParts:
         """All rows in order: sorted into files by place, each of which fits into memory, and written file by file."""
         rows = max(1, len(self) // max(1, len(self.parts)))
         folder = None if str(path) == "-" else path.parent
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".hullrank-") as held:
-            files = RowFiles(Path(held), self.parts.tables.memory // _IN_BUFFER)
+        with row_files(folder, self.parts.tables.memory) as files:
             for answered, _, where in self._answered("putting rows in order"):
                 files.add(answered.with_columns(pl.Series(_PLACE, where)), where // rows)
             in_order = (files.read(i).sort(_PLACE).drop(_PLACE) for i in range(-(-len(self) // rows)))

@@ -1,39 +1,23 @@
 """``hullrank report``: one HTML file about a model and a table."""
 
 from pathlib import Path
-from typing import Any
 
 from hullrank.cli.console import print_json, say, working
+from hullrank.cli.data import Columns
 from hullrank.cli.model import Model
 from hullrank.cli.output import REPORT, STDOUT, check_place, placed
 from hullrank.cli.wording import counted
 
 
 def run_report(
-    model_path: Path,
-    path: Path,
-    report_file: Path,
-    *,
-    target: str | None,
-    qid: str | None,
-    groups: str | None,
-    weights: str | None,
-    decimal: str | None,
-    title: str,
-    as_json: bool,
+    model_path: Path, path: Path, report_file: Path, columns: Columns, decimal: str | None, *, title: str, as_json: bool
 ) -> None:
     """Write the report of a model on a table with grades."""
     check_place(report_file, is_a=REPORT, as_json=as_json, read={"model": model_path, "table": path})
     from hullrank.reports.html import write_report
 
     model = Model.load(model_path, path)
-    column = target or model.about.get("target") or ""
-    special: dict[str, Any] = {
-        "qid": model.qid_column(qid, False),
-        "weights": weights,
-        "groups": model.groups_column(groups),
-    }
-    data = model.load_data(path, target=column, decimal=decimal, **special)
+    data = model.load_data(path, model.named(columns), decimal)
     with working(f"writing {report_file}"), placed(report_file) as place:
         write_report(
             place,

@@ -17,6 +17,7 @@ from hullrank.cli.parts import Placed
 from hullrank.cli.tuning import advice
 from hullrank.cli.wording import in_command_terms
 from hullrank.exceptions import HullrankError
+from hullrank.io.forms import few
 
 _FOLDS = 5
 _MOST_ROWS = 20_000  # rows of which folds are made; five fits to more of them would take longer than is quick
@@ -37,7 +38,8 @@ def tell_result(
     held_out = _cross_validated(task) if cv and not stopped() else None
     certificate = getattr(model, "certificate_", None)
     if as_json:
-        facts = {"model": str(model_file), "method": task.method, "rows": rows, "training": _one_word(training)}
+        figures = {name.replace(" ", "_"): value for name, value in training.items()}
+        facts = {"model": str(model_file), "method": task.method, "rows": rows, "training": figures}
         more = {"certificate": certificate_fields(certificate), "seconds": seconds, "library": hullrank.__version__}
         print_json({**facts, "cross_validated": held_out, **more, **({} if columns is None else {"columns": columns})})
         return _noted(held_out)
@@ -149,20 +151,16 @@ def _warn_of_thresholds(model: Any, scores: Any) -> None:
         return
     never = [str(classes[k + 1]) for k in np.flatnonzero(np.diff(thresholds) <= 1e-6 * np.ptp(scores))]
     if never:
-        few = ", ".join(map(repr, never[:3])) + (f" and {len(never) - 3} more" if len(never) > 3 else "")
         warn(
-            f"no row is ever given the grade {few}: the thresholds below and above are equal; join it with a neighbour"
+            f"no row is ever given the grade {few(never)}: the thresholds below and above are equal; join it with a "
+            "neighbour"
         )
-
-
-def _one_word(measures: dict[str, float]) -> dict[str, float]:
-    return {name.replace(" ", "_"): value for name, value in measures.items()}
 
 
 def certificate_fields(certificate: Any) -> dict[str, Any] | None:
     """What a certificate states, for JSON."""
+    from hullrank.reports.facts import CERTIFICATE_FIELDS
+
     if certificate is None:
         return None
-    names = ("status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds")
-    more = ("solver", "n_order_constraints", "cause")
-    return {name: getattr(certificate, name) for name in (*names, *more) if hasattr(certificate, name)}
+    return {name: getattr(certificate, name) for name in (*CERTIFICATE_FIELDS, "cause") if hasattr(certificate, name)}

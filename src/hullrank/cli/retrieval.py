@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hullrank.cli.console import note
+from hullrank.cli.data import coded
 from hullrank.cli.model import Model
 from hullrank.cli.wording import listed
 from hullrank.exceptions import HullrankError
@@ -82,8 +83,7 @@ def _gains(y: Any, step: Any, names: list[str] | None) -> Any:
     values = np.asarray(y)
     if names is None or not hasattr(step, "classes_"):  # without classes the model itself was fitted on places
         return values.astype(np.float64)
-    place = {label: float(code) for code, label in enumerate(step.classes_.tolist())}
-    return np.array([place[label] for label in values.tolist()])
+    return coded(values, step.classes_.tolist()).astype(np.float64)
 
 
 def _are_grades(gains: Any) -> bool:

@@ -6,8 +6,7 @@ import numpy as np
 
 import hullrank
 from hullrank.cli.folds import Task
-from hullrank.cli.methods import METHODS, build, takes
-from hullrank.cli.signs import translate_signs
+from hullrank.cli.methods import METHODS, build, fit_parameters, prepared, takes
 from hullrank.exceptions import HullrankError
 
 TUNED = ("ConvexHullRanker", "FixedMarginClassifier", "SwappedPairsRanker")
@@ -40,11 +39,8 @@ def check_tunable(method: str, parameters: dict[str, Any]) -> None:
 
 def tuned(task: Task) -> dict[str, Any]:
     """The parameters of a task with the C (and gamma) of the best pair accuracy in five folds of its rows."""
-    from hullrank.cli.fit import fit_parameters
-
-    (_, prepare), (_, model) = build(task.method, task.parameters, sparse=task.data.sparse, forms=task.forms).steps
-    Z = prepare.fit_transform(task.data.X)
-    translate_signs(model, prepare)
+    pipeline = build(task.method, task.parameters, sparse=task.data.sparse, forms=task.forms)
+    Z, model = prepared(pipeline, task.data.X), pipeline[-1]
     search = getattr(hullrank, f"{METHODS[task.method].estimator}CV")
     scoring = "wmw" if hasattr(model, "decision_function") else None  # rankers are scored by pair accuracy themselves
     found = search(gammas=_gammas(model, Z, task.parameters), estimator=model, scoring=scoring)

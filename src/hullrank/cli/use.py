@@ -5,17 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hullrank.cli.options import (
-    DataFile,
-    Decimal,
-    Groups,
-    Json,
-    Memory,
-    ModelPath,
-    Qid,
-    Target,
-    Weights,
-)
+from hullrank.cli.options import DataFile, Decimal, Groups, Json, Memory, ModelPath, Qid, Target, Weights
 
 
 def rank(
@@ -40,11 +30,12 @@ def rank(
 
     Example: `hullrank rank model.hull new.csv --top 20 --out ranked.csv`
     """
+    from hullrank.cli.data import Columns
     from hullrank.cli.parts import memory_in_bytes
     from hullrank.cli.rank import RankWishes, run_rank
 
     wanted = RankWishes(top, whole, thresholds, raw, memory_in_bytes(memory), json)
-    run_rank(model, data, out, qid, groups, decimal, wanted)
+    run_rank(model, data, out, Columns(qid=qid, groups=groups), decimal, wanted)
 
 
 def evaluate(
@@ -69,13 +60,14 @@ def evaluate(
 
     Example: `hullrank evaluate model.hull test.csv`
     """
+    from hullrank.cli.data import Columns
     from hullrank.cli.evaluate import run_evaluate
     from hullrank.cli.parts import memory_in_bytes
     from hullrank.cli.retrieval import Lists
 
-    options = {"target": target, "qid": qid, "groups": groups, "weights": weights, "decimal": decimal}
+    columns = Columns(target, qid, weights, groups=groups)
     lists, room = Lists(at, relevant, gain), memory_in_bytes(memory)
-    run_evaluate(model, data, **options, lists=lists, memory=room, as_json=json)
+    run_evaluate(model, data, columns, decimal, lists=lists, memory=room, as_json=json)
 
 
 def explain(
@@ -97,10 +89,11 @@ def explain(
 
     Example: `hullrank explain model.hull train.csv`
     """
+    from hullrank.cli.data import Columns
     from hullrank.cli.explain import run_explain
 
-    options = {"target": target, "qid": qid, "groups": groups, "weights": weights, "decimal": decimal}
-    run_explain(model, data, **options, resamples=resamples, as_json=json)
+    columns = Columns(target, qid, weights, groups=groups)
+    run_explain(model, data, columns, decimal, resamples=resamples, as_json=json)
 
 
 def certify(
@@ -120,9 +113,10 @@ def certify(
     Example: `hullrank certify model.hull train.csv`
     """
     from hullrank.cli.certify import run_certify
+    from hullrank.cli.data import Columns
 
-    options = {"target": target, "qid": qid, "groups": groups, "weights": weights, "decimal": decimal}
-    run_certify(model, data, **options, tol=tol, time_limit=time_limit, as_json=json)
+    columns = Columns(target, qid, weights, groups=groups)
+    run_certify(model, data, columns, decimal, tol=tol, time_limit=time_limit, as_json=json)
 
 
 def report(
@@ -143,10 +137,11 @@ def report(
 
     Example: `hullrank report model.hull data.csv --out report.html`
     """
+    from hullrank.cli.data import Columns
     from hullrank.cli.report import run_report
 
-    options = {"target": target, "qid": qid, "groups": groups, "weights": weights, "decimal": decimal}
-    run_report(model, data, out, **options, title=title, as_json=json)
+    columns = Columns(target, qid, weights, groups=groups)
+    run_report(model, data, out, columns, decimal, title=title, as_json=json)
 
 
 def export(

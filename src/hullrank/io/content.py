@@ -43,46 +43,34 @@ _SVMLIGHT = re.compile(rb"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)+\s*(#.*)
 
 
 class Content:
-    """A file by path where it may be mapped or streamed, else its bytes; with its first bytes at hand."""
+    """The path of a file that may be mapped or streamed, else its bytes; with its name and first bytes at hand."""
 
-    def __init__(self, path: Path | None, data: bytes | None) -> None:
-        self.path, self.data = path, data
-        if data is not None:
-            self.head = data[:65536]
-        else:
-            assert path is not None
-            with path.open("rb") as stream:
-                self.head = stream.read(65536)
+    def __init__(self, source: Path | bytes, name: str) -> None:
+        self.source, self.name = source, name
+        with self.stream() as stream:
+            self.head: bytes = stream.read(65536)
 
     @classmethod
     def open(cls, source: str | Path) -> "Content":
         """A file, or standard input for ``"-"``, unzipped if it is gzipped."""
         if str(source) == "-":
             data = sys.stdin.buffer.read()
-            return cls(None, gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+            return cls(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data, name_of(source))
         path = Path(source)
         with path.open("rb") as stream:
             zipped = stream.read(2) == b"\x1f\x8b"
         if zipped:
             with gzip.open(path) as unzipped:
-                return cls(None, unzipped.read())
-        return cls(path, None)
+                return cls(unzipped.read(), name_of(source))
+        return cls(path, name_of(source))
 
     def stream(self) -> Any:
         """A new binary stream from the start."""
-        if self.data is not None:
-            return io.BytesIO(self.data)
-        assert self.path is not None
-        return self.path.open("rb")
+        return io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb")
 
-    @property
-    def for_polars(self) -> Any:
-        """What Polars reads fastest."""
-        return self.path if self.data is None else self.data
-
-    def kind(self, name: str) -> str:
+    def kind(self) -> str:
         """The format by the first bytes where they tell, else by the ending of the name; strangers are refused."""
-        head = self.head
+        head, name = self.head, self.name
         if not head:
             raise TableError(f"{name} is empty")
         if head[:4] == b"PAR1":
@@ -90,7 +78,7 @@ class Content:
         if head[:6] == b"ARROW1":
             return "arrow"
         if head[:4] == _ZIPPED:
-            return self._zipped_kind(name)
+            return self._zipped_kind()
         stranger = next((told for start, told in STRANGERS.items() if head.startswith(start)), None)
         if _WEB_PAGE.match(head):
             stranger = ("a web page", "download the table itself")
@@ -106,7 +94,8 @@ class Content:
             return "json"
         return "svmlight" if _SVMLIGHT.match(_first_row(head)) else "csv"
 
-    def _zipped_kind(self, name: str) -> str:
+    def _zipped_kind(self) -> str:
+        name = self.name
         if b"header.json" in self.head[:60]:
             raise TableError(f"{name} is a model file; give the table, and the model in the place of the model")
         if b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet" in self.head[:100]:
@@ -115,19 +104,27 @@ class Content:
             return "spreadsheet"
         raise TableError(f"{name} is a zip archive; unpack it first")
 
+    def unreadable(self, what: str, error: BaseException) -> TableError:
+        """The error for content that is not what it was taken for."""
+        return TableError(f"{self.name} cannot be read as {what}: {reason(error)}")
+
+    def check_text(self) -> None:
+        """Refuse what is no UTF-8 text by its first bytes."""
+        if self.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise TableError(f"{self.name} is UTF-16, which hullrank reads in CSV files only; save it as UTF-8")
+        if b"\0" in self.head:
+            raise TableError(f"{self.name} is not text, and in none of the known formats")
+
+
+def name_of(source: str | Path) -> str:
+    """What messages call a file, or standard input."""
+    return "standard input" if str(source) == "-" else str(source)
+
 
 def _first_row(head: bytes) -> bytes:
     """Without the comment lines that SVMlight files may start with."""
     lines = head.splitlines(keepends=True)
     return b"".join(lines[next((i for i, line in enumerate(lines) if line[:1] != b"#"), 0) :][:1])
-
-
-def check_text(head: bytes, name: str) -> None:
-    """Refuse what is no UTF-8 text by its first bytes."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise TableError(f"{name} is UTF-16, which hullrank reads in CSV files only; save it as UTF-8")
-    if b"\0" in head:
-        raise TableError(f"{name} is not text, and in none of the known formats")
 
 
 def reason(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from hullrank.exceptions import TableError
-from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
+from hullrank.io.content import INFER, MISSING, REFUSALS, Content, reason
 from hullrank.io.csv_style import Style, header_of, is_doubtful, sniff_decimal, typed
 from hullrank.io.encodings import WINDOWS, as_utf8, converted
 from hullrank.io.numbers import has_leading_zeros
@@ -26,19 +26,19 @@ class _NotUtf8Error(TableError):
 
 
 def read_csv(
-    content: Content, name: str, decimal: str | None, usual: str | None, *, verbatim: bool = False
+    content: Content, decimal: str | None, usual: str | None, *, verbatim: bool = False
 ) -> tuple[pl.DataFrame, Style]:
     """The table and its style, with the cells as they are written if ``verbatim``.
 
     ``decimal`` is its decimal sign, ``usual`` the sign where no cell tells.
     """
-    content, encoding = as_utf8(content, name)
+    content, encoding = as_utf8(content)
     content = _with_line_feeds(content)
     try:
-        frame, style = _read(content, name, decimal, usual, verbatim)
+        frame, style = _read(content, decimal, usual, verbatim)
     except _NotUtf8Error:  # somewhere behind the first bytes
         encoding = WINDOWS
-        frame, style = _read(converted(content, name, encoding), name, decimal, usual, verbatim)
+        frame, style = _read(converted(content, encoding), decimal, usual, verbatim)
     return frame, replace(style, encoding=encoding, marked=content.head.startswith(BOM_UTF8))
 
 
@@ -47,28 +47,28 @@ def _with_line_feeds(content: Content) -> Content:
     if b"\r" not in content.head or b"\n" in content.head:
         return content
     with content.stream() as stream:
-        return Content(None, stream.read().replace(b"\r", b"\n"))
+        return Content(stream.read().replace(b"\r", b"\n"), content.name)
 
 
-def _read(
-    content: Content, name: str, decimal: str | None, usual: str | None, verbatim: bool
-) -> tuple[pl.DataFrame, Style]:
+def _read(content: Content, decimal: str | None, usual: str | None, verbatim: bool) -> tuple[pl.DataFrame, Style]:
     """The same of text in UTF-8."""
-    check_text(content.head, name)
-    header, style = header_of(content.head, name)
+    content.check_text()
+    header, style = header_of(content.head, content.name)
     twice = next((column for i, column in enumerate(header) if column and column in header[:i]), None)
     if twice is not None:
-        raise TableError(f"{name} has two columns named {twice!r}; rename one of them")
+        raise TableError(f"{content.name} has two columns named {twice!r}; rename one of them")
     if decimal is None:
         decimal = "."
         if usual == "," or is_doubtful(content.head, style.separator):
-            first = _parsed(content, name, style, types=False, rows=_SNIFFED)
+            first = _parsed(content, style, types=False, rows=_SNIFFED)
             decimal = sniff_decimal(first, style.separator, usual)
     style = replace(style, decimal=decimal)
-    frame = _parsed(content, name, style, types=decimal == ".", words=_codes(content, name, style))
-    cells = _parsed(content, name, style, types=False, missing=()) if verbatim else None
+    frame = _parsed(content, style, types=decimal == ".", words=_codes(content, style))
+    cells = _parsed(content, style, types=False, missing=()) if verbatim else None
     if frame.width and frame.height and frame[:, -1].null_count():
-        _refuse_short_rows(content, name, style, frame.width)
+        ragged = _ragged(content, style, frame.width)
+        if ragged:  # Polars fills short rows with missing cells; a row that was cut should not pass as one
+            raise TableError(ragged)
         kept = ~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
         frame, cells = frame.filter(kept), None if cells is None else cells.filter(kept)
     names = [pl.col(column).alias(name) for column, name in _names(frame, header).items()]
@@ -76,17 +76,16 @@ def _read(
     return (frame if decimal == "." else typed(frame, decimal)), style
 
 
-def _codes(content: Content, name: str, style: Style) -> list[str]:
+def _codes(content: Content, style: Style) -> list[str]:
     """Columns with leading zeros, as article numbers have them: as words they keep them, and still say numbers."""
     if not _LEADING_ZERO.search(content.head):
         return []
-    first = _parsed(content, name, style, types=False, rows=_SNIFFED)
+    first = _parsed(content, style, types=False, rows=_SNIFFED)
     return [column.name for column in first if has_leading_zeros(column)]
 
 
 def _parsed(
     content: Content,
-    name: str,
     style: Style,
     *,
     types: bool,
@@ -103,7 +102,7 @@ def _parsed(
     for looked_at in (INFER, None):
         try:
             return pl.read_csv(
-                content.for_polars,
+                content.source,
                 null_values=list(missing),
                 infer_schema=types,
                 infer_schema_length=looked_at,
@@ -113,11 +112,12 @@ def _parsed(
         except REFUSALS as error:
             too_long = _TOO_LONG.match(str(error))
             if too_long and looked_at is None:  # Polars of 2025 has whole numbers of 64 bits at most
-                return _parsed(content, name, style, types=types, rows=rows, words=[*words, too_long[1]])
+                return _parsed(content, style, types=types, rows=rows, words=[*words, too_long[1]])
             if looked_at is None or not str(error).startswith("could not parse"):
                 if "utf-8" in reason(error).lower():
-                    raise _NotUtf8Error(f"{name} is not UTF-8 text") from error
-                raise TableError(_problem(content, name, style, error)) from error
+                    raise _NotUtf8Error(f"{content.name} is not UTF-8 text") from error
+                ragged = _ragged(content, style, len(header_of(content.head, content.name)[0]))
+                raise (TableError(ragged) if ragged else content.unreadable("CSV", error)) from error
     raise AssertionError
 
 
@@ -137,19 +137,7 @@ def _names(frame: pl.DataFrame, header: list[str]) -> dict[str, str]:
     return names
 
 
-def _problem(content: Content, name: str, style: Style, error: BaseException) -> str:
-    header, _ = header_of(content.head, name)
-    return _ragged(content, name, style, len(header)) or f"{name} cannot be read as CSV: {reason(error)}"
-
-
-def _refuse_short_rows(content: Content, name: str, style: Style, width: int) -> None:
-    """Polars fills rows that are too short with missing cells; a row that was cut should not pass as one."""
-    ragged = _ragged(content, name, style, width)
-    if ragged:
-        raise TableError(ragged)
-
-
-def _ragged(content: Content, name: str, style: Style, width: int) -> str | None:
+def _ragged(content: Content, style: Style, width: int) -> str | None:
     """What is wrong with the first row that has not ``width`` fields, if there is one."""
     with io.TextIOWrapper(content.stream(), "utf-8-sig", errors="replace", newline="") as text:
         for _ in range(style.skip):
@@ -162,8 +150,8 @@ def _ragged(content: Content, name: str, style: Style, width: int) -> str | None
     if row is None:
         return None
     if style.title is not None:
-        return f"the first line of {name} has not the names of its columns; {style.title}"
+        return f"the first line of {content.name} has not the names of its columns; {style.title}"
     hint = "; cells with commas in them stand in quotes" if style.separator == "," and len(row) > width else ""
     if any("\n" in cell for cell in row):
         hint = '; a quote (") before it is not closed'
-    return f"{name}, line {reader.line_num + style.skip}: {len(row)} fields where the header has {width}{hint}"
+    return f"{content.name}, line {reader.line_num + style.skip}: {len(row)} fields where the header has {width}{hint}"

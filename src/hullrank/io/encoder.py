@@ -82,8 +82,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Learn the same from a table in parts, one after another, of which only one need be in memory.
 
         What words say is found out from the first part, and whether a column is one of words or of numbers from its
-        first cell. The median of a number is that of 257 quantiles of each part,
-        and of more than 100,000 different words in a column the rarest are not counted.
+        first cell. The median of a number is that of 257 quantiles of each part, and of more than 100,000 different
+        words in a column the rarest are not counted.
         """
         self._validate_params()
         forms = self.forms
@@ -174,10 +174,9 @@ def _frame(X: Any) -> pl.DataFrame:
 
 def _lacks(missing: list[str], others: list[str]) -> str:
     """What to say of columns that are missing: their names, and those of the others that may be the same."""
-    names = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
     meant = dict.fromkeys(repr(other) for name in missing[:5] if (other := nearest(name, others)) is not None)
     hint = f"; did you mean {', '.join(meant)}?" if meant else ""
-    return f"the table lacks columns that the model was fitted on: {names}{hint}"
+    return f"the table lacks columns that the model was fitted on: {few(missing, 5)}{hint}"
 
 
 def _encode(column: Column, frame: pl.DataFrame) -> list[pl.Series]:
@@ -198,7 +197,8 @@ def _read_again(column: Column, words: pl.Series) -> pl.Series:
     dates = column.get("dates", False)
     form = column.get("form") or {"kind": "date" if dates else "number", "decimal": ".", "dates": "dmy", "strays": []}
     values = read_cells(words, _with_sign_of(words, form))
-    odd = strays(words.filter(~words.is_in(form["strays"])), values.filter(~words.is_in(form["strays"])))
+    new = ~words.is_in(form["strays"])
+    odd = strays(words.filter(new), values.filter(new))
     cells = int(words.is_in(odd.to_list()).sum())
     if not cells:
         return values

@@ -16,27 +16,27 @@ _MARKS = {
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # bytes that text does not have
 
 
-def as_utf8(content: Content, name: str) -> tuple[Content, str | None]:
+def as_utf8(content: Content) -> tuple[Content, str | None]:
     """The content in UTF-8, and the encoding that it was in if that was another one, told by its first bytes."""
     encoding = next((found for mark, found in _MARKS.items() if content.head.startswith(mark)), None)
     if encoding is None:
         encoding = _without_mark(content.head)
     if encoding is None:
         return content, None
-    return converted(content, name, encoding), encoding
+    return converted(content, encoding), encoding
 
 
-def converted(content: Content, name: str, encoding: str) -> Content:
+def converted(content: Content, encoding: str) -> Content:
     """The content in UTF-8 from a given encoding."""
     if encoding == WINDOWS and _CONTROL.search(content.head):
-        raise TableError(f"{name} is not text, and in none of the known formats")
+        raise TableError(f"{content.name} is not text, and in none of the known formats")
     with content.stream() as stream:
         held = stream.read()
     try:
-        return Content(None, held.decode(encoding).encode())
+        return Content(held.decode(encoding).encode(), content.name)
     except UnicodeError as error:
         raise TableError(
-            f"{name} is neither UTF-8 nor {encoding} text; save it as UTF-8 (in Excel: CSV UTF-8)"
+            f"{content.name} is neither UTF-8 nor {encoding} text; save it as UTF-8 (in Excel: CSV UTF-8)"
         ) from error
 
 

@@ -177,16 +177,16 @@ class _Counted:
         """The form, None for words that look like nothing else; kind "word" for those that nearly are something."""
         if self.plain:
             return None
-        numbers, days = (self._read(read_cells(self.words, form)) for form in _candidates(decimal, dates))
-        form = _candidates(decimal, dates)[int(days > numbers)]
-        read = max(numbers, days)
-        if not self._are_most(read):
+        candidates: list[Form] = [{"kind": "number", "decimal": decimal}, {"kind": "date", "dates": dates}]
+        values = [read_cells(self.words, form) for form in candidates]
+        read = [self._read(each) for each in values]
+        best = int(read[1] > read[0])
+        if not self._are_most(read[best]):
             return None
-        values = read_cells(self.words, form)
-        odd = self.words.filter(values.is_null())
-        if self.total - self.marked - read > MOST_STRAYS * self.total:
-            return {"kind": "word", "nearly": form["kind"], "strays": odd.to_list()}
-        return {**form, "strays": odd.to_list()}
+        odd = self.words.filter(values[best].is_null()).to_list()
+        if self.total - self.marked - read[best] > MOST_STRAYS * self.total:
+            return {"kind": "word", "nearly": candidates[best]["kind"], "strays": odd}
+        return {**candidates[best], "strays": odd}
 
     def notes(self, form: Form | None, *, sure_sign: bool, sure_dates: bool) -> list[str]:
         """What a person should know about how the column is read."""
@@ -265,11 +265,7 @@ def _says_something(words: pl.Series, dates: str) -> bool:
     return any(values.null_count() < len(values) for values in chain(numbers, days))
 
 
-def _candidates(decimal: str, dates: str) -> tuple[Form, Form]:
-    return {"kind": "number", "decimal": decimal}, {"kind": "date", "dates": dates}
-
-
-def few(words: list[Any]) -> str:
+def few(words: list[Any], most: int = _FEW) -> str:
     """The first words, quoted, for a message."""
-    more = f" and {len(words) - _FEW} more" if len(words) > _FEW else ""
-    return ", ".join(map(repr, words[:_FEW])) + more
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(map(repr, words[:most])) + more

@@ -5,11 +5,8 @@ Percent are shares (``12%`` is 0.12, as spreadsheets store them); a currency onl
 """
 
 import re
-from typing import Literal
 
 import polars as pl
-
-Decimal = Literal[".", ","]
 
 # What may stand between groups of three digits (or two, as in 12,34,567), for each decimal sign.
 GROUP_SIGNS: dict[str, tuple[str, ...]] = {
@@ -27,7 +24,6 @@ CURRENCIES = (
 
 _CURRENCY = "(?:" + "|".join(re.escape(name) for name in sorted(CURRENCIES, key=len, reverse=True)) + ")"
 _PLAIN = r"^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$"
-_WHOLE = r"^[-+]?\d{1,18}$"
 
 
 def read_numbers(cells: pl.Series, decimal: str) -> pl.Series:

@@ -96,7 +96,6 @@ class _Graph:
         self.onnx = onnx
         types = onnx.TensorProto
         self.FLOAT, self.DOUBLE, self.STRING, self.INT64 = types.FLOAT, types.DOUBLE, types.STRING, types.INT64
-        self.BOOL = types.BOOL
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
@@ -199,16 +198,12 @@ def _stumps(graph: _Graph, model: Any, value: str) -> str:
     return graph.op("MatMul", above, graph.const(model.alphas_[:, None]))
 
 
-def _dot(graph: _Graph, value: str, vectors: NDArray[np.float64]) -> str:
+def _linear(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) -> str:
     return graph.op("MatMul", value, graph.const(vectors.T))
 
 
-def _linear(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) -> str:
-    return _dot(graph, value, vectors)
-
-
 def _affine(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) -> str:
-    scaled = graph.op("Mul", _dot(graph, value, vectors), graph.const(_gamma(model)))
+    scaled = graph.op("Mul", _linear(graph, model, value, vectors), graph.const(_gamma(model)))
     return graph.op("Add", scaled, graph.const(float(model.coef0)))
 
 
@@ -227,7 +222,7 @@ def _rbf(graph: _Graph, model: Any, value: str, vectors: NDArray[np.float64]) ->
         value, vectors = graph.op("Mul", value, graph.const(root)), vectors * root
     squares = graph.op("ReduceSum", graph.op("Mul", value, value), graph.const([1]), keepdims=1)
     both = graph.op("Add", squares, graph.const(np.square(vectors).sum(axis=1)[None, :]))
-    twice = graph.op("Mul", _dot(graph, value, vectors), graph.const(2.0))
+    twice = graph.op("Mul", _linear(graph, model, value, vectors), graph.const(2.0))
     return _decay(graph, model, graph.op("Sub", both, twice))
 
 

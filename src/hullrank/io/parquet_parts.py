@@ -1,6 +1,7 @@
 """Parquet files, one or many, as one table in parts that fit into memory."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from glob import glob, has_magic
 from itertools import pairwise
 from pathlib import Path
@@ -59,12 +60,9 @@ class ParquetParts:
 
     def __getitem__(self, part: int) -> pl.DataFrame:
         file, start, rows = self._slices[part]
-        try:
-            frame = (
-                pl.scan_parquet(file, glob=False).slice(start, rows).select(self.columns).cast(self._schema).collect()
-            )
-        except (*REFUSALS, OSError) as error:
-            raise _unreadable(file, error) from error
+        with _reading(file):
+            scan = pl.scan_parquet(file, glob=False).slice(start, rows)
+            frame = scan.select(self.columns).cast(self._schema).collect()
         if len(frame) != rows or _version(file) != self._versions[file]:
             raise TableError(f"{file} changed while it was read; start again")
         return frame
@@ -124,10 +122,8 @@ def query_starts(qid: Any, rows: int) -> list[int]:
 
 def _column(file: Path, name: str) -> Any:
     """One column of a file."""
-    try:
+    with _reading(file):
         return pl.scan_parquet(file, glob=False).select(name).collect()[name].to_numpy()
-    except (*REFUSALS, OSError) as error:
-        raise _unreadable(file, error) from error
 
 
 def _order(file: Path, name: str) -> list[str] | None:
@@ -141,35 +137,28 @@ def _order(file: Path, name: str) -> list[str] | None:
         from pyarrow import parquet, types
     except ImportError:
         return None
-    try:
-        with parquet.ParquetFile(file) as held:
-            kind = held.schema_arrow.field(name).type
-            if not (types.is_dictionary(kind) and kind.ordered):
-                return None
-            groups = (held.read_row_group(i, columns=[name]).column(0) for i in range(held.num_row_groups))
-            orders = {tuple(chunk.dictionary.to_pylist()) for group in groups for chunk in group.chunks if len(chunk)}
-    except (*REFUSALS, OSError) as error:
-        raise _unreadable(file, error) from error
+    with _reading(file), parquet.ParquetFile(file) as held:
+        kind = held.schema_arrow.field(name).type
+        if not (types.is_dictionary(kind) and kind.ordered):
+            return None
+        groups = (held.read_row_group(i, columns=[name]).column(0) for i in range(held.num_row_groups))
+        orders = {tuple(chunk.dictionary.to_pylist()) for group in groups for chunk in group.chunks if len(chunk)}
     return list(orders.pop()) if len(orders) == 1 else None
 
 
 def _version(file: Path) -> tuple[int, int]:
     """What changes whenever a file is written again: its size, and when it was written."""
-    try:
+    with _reading(file):
         known = file.stat()
-    except OSError as error:
-        raise _unreadable(file, error) from error
-    return known.st_size, known.st_mtime_ns
+        return known.st_size, known.st_mtime_ns
 
 
 def _schema(file: Path) -> pl.Schema:
     with file.open("rb") as stream:
         if stream.read(4) != b"PAR1":
             raise TableError(f"{file} is no Parquet file, and only Parquet is read in parts; save it as Parquet first")
-    try:
+    with _reading(file):
         return pl.scan_parquet(file, glob=False).collect_schema()
-    except (*REFUSALS, OSError) as error:
-        raise _unreadable(file, error) from error
 
 
 def _common(schema: pl.Schema, file: Path) -> pl.Schema:
@@ -189,11 +178,14 @@ def _common(schema: pl.Schema, file: Path) -> pl.Schema:
 
 def _height(file: Path) -> int:
     """The number of rows of a file."""
-    try:
+    with _reading(file):
         return int(pl.scan_parquet(file, glob=False).select(pl.len()).collect().item())
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    """While a file is read, what goes wrong is an error that names it."""
+    try:
+        yield
     except (*REFUSALS, OSError) as error:
-        raise _unreadable(file, error) from error
-
-
-def _unreadable(file: Path, error: BaseException) -> TableError:
-    return TableError(f"{file} cannot be read as Parquet: {reason(error)}")
+        raise TableError(f"{file} cannot be read as Parquet: {reason(error)}") from error

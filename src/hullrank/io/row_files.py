@@ -1,6 +1,9 @@
 """Rows of a table larger than memory, put into buckets: held in memory as long as there is room, then in files."""
 
+import tempfile
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,20 @@ import polars as pl
 from hullrank.exceptions import TableError
 
 _BUCKET = "\0bucket"  # a name that no column of a table has
+_IN_BUFFER = 8  # rows wait for their file in the memory divided by this
+
+
+@contextmanager
+def row_files(folder: Path | None, memory: int) -> Iterator["RowFiles"]:
+    """Buckets with files in a folder of their own, which is removed at the end.
+
+    Parameters
+    ----------
+    folder : where that folder is made; None is the system's place for such files
+    memory : bytes that whoever asks has for rows
+    """
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".hullrank-") as held:
+        yield RowFiles(Path(held), memory // _IN_BUFFER)
 
 
 class RowFiles:

@@ -115,14 +115,9 @@ class Writer:
                 "state": {key: self.encode(item, f"{where}.{key}") for key, item in state.items()},
             }
         if name in _RECORDS and type(value).__module__ == _RECORDS[name]:
-            if isinstance(value, Enum):
-                return {"$": "record", "class": name, "fields": {"value": value.value}}
-            fields = vars(value)
-            return {
-                "$": "record",
-                "class": name,
-                "fields": {key: self.encode(item, f"{where}.{key}") for key, item in fields.items()},
-            }
+            fields = {"value": value.value} if isinstance(value, Enum) else vars(value)
+            tree = {key: self.encode(item, f"{where}.{key}") for key, item in fields.items()}
+            return {"$": "record", "class": name, "fields": tree}
         if hasattr(value, "to_local"):
             raise ModelFileError(f"{where} is a {name}, which is bound to a cluster; save {where}.to_local()")
         raise ModelFileError(
@@ -248,13 +243,14 @@ def check_fitted_shapes(estimator: Any) -> None:
         weights = ("estimator_",)
     if hasattr(estimator, "certificate_") and not any(hasattr(estimator, name) for name in weights):
         raise ModelFileError(f"its {type(estimator).__name__} has a certificate, but no {weights[0]} to predict with")
-    n = getattr(estimator, "n_features_in_", None)
-    classes = getattr(estimator, "classes_", None) if not isinstance(estimator, Pipeline) else None
+    if isinstance(estimator, Pipeline):  # its steps were looked at before
+        return
+    n, classes = getattr(estimator, "n_features_in_", None), getattr(estimator, "classes_", None)
     k = None if classes is None else len(classes)
     expected = {"coef_": (n,), "thresholds_": (None if k is None else k - 1,), "intervals_": (k, 2), "cuts_": (None,)}
     for name, shape in expected.items():
         value = getattr(estimator, name, None)
-        if value is None or isinstance(estimator, Pipeline):
+        if value is None:
             continue
         fits = isinstance(value, np.ndarray) and value.ndim == len(shape) and value.dtype.kind == "f"
         if not fits or any(want is not None and have != want for have, want in zip(value.shape, shape, strict=True)):

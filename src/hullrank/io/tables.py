@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from hullrank.exceptions import MissingExtraError, TableError, TableWarning
-from hullrank.io.content import INFER, MISSING, REFUSALS, Content, check_text, reason
+from hullrank.io.content import INFER, MISSING, REFUSALS, Content, name_of
 from hullrank.io.csv_style import Style
 from hullrank.io.csv_tables import read_csv
 from hullrank.io.parquet_parts import ParquetParts, in_parts
@@ -93,18 +93,17 @@ def read_styled(
     """
     if str(source) != "-" and in_parts(source):
         return pl.concat(ParquetParts(source), how="vertical_relaxed"), None
-    name = "standard input" if str(source) == "-" else str(source)
-    style = None
+    name, style = name_of(source), None
     try:
         content = Content.open(source)
-        kind = content.kind(name)
+        kind = content.kind()
         if kind == "svmlight":
-            return _read_svmlight(content, name, n_features), None
+            return _read_svmlight(content, n_features), None
         if kind == "csv":
-            frame, style = read_csv(content, name, decimal, usual, verbatim=verbatim)
+            frame, style = read_csv(content, decimal, usual, verbatim=verbatim)
         else:
             readers = {"json": _read_json, "jsonl": _read_jsonl, "spreadsheet": _read_spreadsheet}
-            frame = readers.get(kind, _read_binary)(content, name)
+            frame = readers.get(kind, _read_binary)(content)
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise TableError(f"{name} is damaged or cut short: {error}") from error
     except OSError as error:
@@ -117,68 +116,68 @@ def read_styled(
 _ARRAY = 'an array of objects, one for every row, such as [{"size": 1}, {"size": 2}]'
 
 
-def _read_jsonl(content: Content, name: str) -> pl.DataFrame:
-    check_text(content.head, name)
+def _read_jsonl(content: Content) -> pl.DataFrame:
+    content.check_text()
     for rows in (INFER, None):
         try:
-            frame = pl.read_ndjson(content.for_polars, infer_schema_length=rows)
+            frame = pl.read_ndjson(content.source, infer_schema_length=rows)
             break
         except REFUSALS as error:
             if rows is None:
-                raise TableError(
-                    f"{name} cannot be read as JSON, an array of objects or one object a line: {reason(error)}"
-                ) from error
+                raise content.unreadable("JSON, an array of objects or one object a line", error) from error
     if frame.height == 1 and any(dtype.is_nested() for dtype in frame.dtypes):
-        raise TableError(f"{name} is one JSON object, and a table is {_ARRAY}")
+        raise TableError(f"{content.name} is one JSON object, and a table is {_ARRAY}")
     return frame
 
 
-def _read_json(content: Content, name: str) -> pl.DataFrame:
+def _read_json(content: Content) -> pl.DataFrame:
     """An array of objects, one a row; keys that an object lacks are missing in its row."""
-    check_text(content.head, name)
+    content.check_text()
     try:
         with content.stream() as stream:
             rows = json.load(stream)
     except (ValueError, RecursionError) as error:
-        raise TableError(f"{name} cannot be read as JSON: {reason(error)}") from error
+        raise content.unreadable("JSON", error) from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise TableError(f"{name} is JSON, and a table is {_ARRAY}")
+        raise TableError(f"{content.name} is JSON, and a table is {_ARRAY}")
     try:
         return pl.DataFrame(rows, infer_schema_length=None)
     except (*REFUSALS, TypeError, OverflowError) as error:
-        raise TableError(f"{name} cannot be read as a table: {reason(error)}") from error
+        raise content.unreadable("a table", error) from error
 
 
-def _read_spreadsheet(content: Content, name: str) -> pl.DataFrame:
+def _read_spreadsheet(content: Content) -> pl.DataFrame:
     """The first sheet of an Excel or OpenDocument file."""
     try:
         import fastexcel  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(
-            f"{name} is a spreadsheet: save it as CSV, or have hullrank read it after pip install 'hullrank[excel]'"
+            f"{content.name} is a spreadsheet: save it as CSV, or have hullrank read it after "
+            "pip install 'hullrank[excel]'"
         ) from error
     try:
         with content.stream() as stream:
             frame = pl.read_excel(stream, engine="calamine", infer_schema_length=None)
     except Exception as error:  # fastexcel has errors of its own
-        raise TableError(f"{name} cannot be read as a spreadsheet: {reason(error)}") from error
+        raise content.unreadable("a spreadsheet", error) from error
     words = [column for column in frame.columns if frame[column].dtype == pl.String]
     missing = {column: pl.when(~pl.col(column).is_in(MISSING)).then(pl.col(column)) for column in words}
     return frame.with_columns(**missing)
 
 
-def _read_binary(content: Content, name: str) -> pl.DataFrame:
+def _read_binary(content: Content) -> pl.DataFrame:
     is_parquet = content.head[:4] == b"PAR1"
+    what = "Parquet" if is_parquet else "Arrow"
     try:
         return _read_by_pyarrow(content.stream(), is_parquet)
     except ImportError:
         read = pl.read_parquet if is_parquet else pl.read_ipc
     except (*REFUSALS, OSError, LookupError, TypeError, NotImplementedError, MemoryError) as error:
-        raise TableError(_binary_problem(name, is_parquet, error)) from error
+        raise content.unreadable(what, error) from error
     try:
         return read(content.stream())
     except REFUSALS as error:
-        raise TableError(_binary_problem(name, is_parquet, error)) from error
+        raise content.unreadable(what, error) from error
 
 
 def _read_by_pyarrow(stream: Any, is_parquet: bool) -> pl.DataFrame:
@@ -192,22 +191,18 @@ def _read_by_pyarrow(stream: Any, is_parquet: bool) -> pl.DataFrame:
     return frame
 
 
-def _binary_problem(name: str, is_parquet: bool, error: BaseException) -> str:
-    return f"{name} cannot be read as {'Parquet' if is_parquet else 'Arrow'}: {reason(error)}"
-
-
-def _read_svmlight(content: Content, name: str, n_features: int | None) -> SparseTable:
+def _read_svmlight(content: Content, n_features: int | None) -> SparseTable:
     from sklearn.datasets import load_svmlight_file
 
     has_qid = b" qid:" in content.head
     try:
         loaded = load_svmlight_file(content.stream(), n_features=n_features, query_id=has_qid, zero_based="auto")
     except (ValueError, OverflowError, IndexError) as error:
-        raise TableError(f"{name} cannot be read as SVMlight: {error}") from error
+        raise TableError(f"{content.name} cannot be read as SVMlight: {error}") from error
     X, y, qid = loaded if has_qid else (*loaded, None)
     if not X.shape[0]:
-        raise TableError(f"{name} has no rows")
+        raise TableError(f"{content.name} has no rows")
     bad = ~np.isfinite(X.data)
     if bad.any():
-        raise TableError(f"{name} holds {X.data[bad][0]}, which cannot be ranked")
+        raise TableError(f"{content.name} holds {X.data[bad][0]}, which cannot be ranked")
     return SparseTable(X, y, qid)

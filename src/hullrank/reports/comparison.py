@@ -38,7 +38,7 @@ class Compared:
         return int(np.isnan(self.folds).sum())
 
 
-def folds(y: Any, qid: Any | None, n_splits: int, seed: int = 0) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def folds(y: Any, qid: Any | None, n_splits: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Whole queries together; else stratified by grade where every grade has enough rows; else at random."""
     n = len(y)
     if n_splits > n:
@@ -50,8 +50,8 @@ def folds(y: Any, qid: Any | None, n_splits: int, seed: int = 0) -> list[tuple[N
         return list(GroupKFold(n_splits).split(rows, groups=qid))
     _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     if counts.min() >= n_splits:
-        return list(StratifiedKFold(n_splits, shuffle=True, random_state=seed).split(rows, codes))
-    return list(KFold(n_splits, shuffle=True, random_state=seed).split(rows))
+        return list(StratifiedKFold(n_splits, shuffle=True, random_state=0).split(rows, codes))
+    return list(KFold(n_splits, shuffle=True, random_state=0).split(rows))
 
 
 def compare(

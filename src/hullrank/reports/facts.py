@@ -18,6 +18,10 @@ _MOST_POINTS = 3000
 _MOST_PAIRS = 12
 _MOST_WEIGHTS = 25
 _MOST_GRADES = 40
+CERTIFICATE_FIELDS = (
+    "status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds", "solver",
+    "n_order_constraints",
+)  # fmt: skip
 
 
 def gather(
@@ -58,8 +62,7 @@ def gather(
     numbers = np.arange(1, len(placed.scores) + 1) if numbers is None else np.asarray(numbers)
     given = {"qid": qid if has_fit_parameter(model, "qid") else None, "groups": groups}
     training = holds_training_rows(model, inside.transform(X), y, sample_weight=sample_weight, **given)
-    within = None if qid is None and groups is None else "queries" if groups is None else "groups"
-    qid = qid if groups is None else groups
+    within, qid = ("queries", qid) if groups is None else ("groups", groups)
     qid = np.asarray(qid) if qid is not None and order.is_total else None
     shown = _shown(len(placed.scores))
     few = len(grades) <= _MOST_GRADES
@@ -70,7 +73,7 @@ def gather(
         "rows": len(placed.scores),
         "training": training,
         "held_out": held_out,
-        "grades": grades if len(grades) <= _MOST_GRADES else [],
+        "grades": grades if few else [],
         "n_grades": len(grades),
         "pair_accuracy": _number(_pair_accuracy(y, placed, order, qid)),
         "within": within if qid is not None else None,
@@ -94,9 +97,7 @@ def gather(
 def _pair_accuracy(y: Any, placed: Placement, order: OrderGraph, qid: Any) -> float:
     if qid is not None:
         return 1 - swapped_pairs(placed.codes, placed.scores, qid=qid, sample_weight=placed.weights)
-    present = placed.classes[np.unique(placed.codes)]
-    known = order.closure().restrict(present.tolist())
-    return wmw_score(y, placed.scores, order=known, sample_weight=placed.weights)
+    return wmw_score(y, placed.scores, order=order.closure(), sample_weight=placed.weights)
 
 
 def _shown(n: int) -> NDArray[np.intp]:
@@ -174,7 +175,7 @@ def _weights(model: Any, names: Any) -> dict[str, Any]:
     return {"total": len(coef), "shown": [{"name": str(labels[i]), "weight": float(coef[i])} for i in largest]}
 
 
-def card(model: Any, names: Any = None) -> dict[str, Any] | None:
+def card(model: Any, names: Any) -> dict[str, Any] | None:
     """Points of the features and what every total meant in the training data, if the model is a scoring system."""
     table = getattr(model, "score_table_", None)
     if table is None:
@@ -200,12 +201,9 @@ def _names(labels: list[Any]) -> list[str]:
 
 def _certificate(model: Any) -> dict[str, Any]:
     certificate = getattr(model, "certificate_", None)
-    kept = (
-        "status", "primal", "dual", "value", "upper_bound", "gap", "relative_gap", "iterations", "seconds", "solver",
-        "n_order_constraints",
-    )  # fmt: skip
-    values = {name: getattr(certificate, name) for name in kept if getattr(certificate, name, None) is not None}
-    return {name: _number(value) if isinstance(value, float) else value for name, value in values.items()}
+    values = {name: getattr(certificate, name, None) for name in CERTIFICATE_FIELDS}
+    known = {name: value for name, value in values.items() if value is not None}
+    return {name: _number(value) if isinstance(value, float) else value for name, value in known.items()}
 
 
 def _numbers(values: NDArray[np.float64] | None) -> Any:
