@@ -16,7 +16,8 @@ from hullrank.exact.mip import rank_program
 from hullrank.exact.plane_search import PlaneSearch
 from hullrank.exact.plane_sweep import sweep_plane
 from hullrank.exact.relaxation import RelaxationStatement, relax
-from hullrank.exact.statement import join_rows, state_pairs, state_ranks
+from hullrank.exact.rows import join_rows
+from hullrank.exact.statement import state_pairs, state_ranks
 from hullrank.exceptions import HullrankError
 from hullrank.problem.certificate import Status
 from hullrank.problem.statistics import RankStatistic

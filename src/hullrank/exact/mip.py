@@ -54,8 +54,7 @@ def rank_program(statement: Statement, epsilon: float) -> RankProgram:
     """P_AUC or P_RRF of a statement."""
     D = statement.X[statement.above] - statement.X[statement.below]
     if isinstance(statement, PairStatement):
-        weight = statement.weights[statement.above] * statement.weights[statement.below]
-        return _pair_program(D, weight, epsilon)
+        return _pair_program(D, statement.pair_weights, epsilon)
     assert isinstance(statement, RankStatement)
     return _functional_program(statement, D, epsilon)
 
@@ -78,7 +77,7 @@ def _functional_program(statement: RankStatement, D: Floats, epsilon: float) -> 
     P, d = D.shape
     owners = np.flatnonzero(statement.positive)
     owner = np.searchsorted(owners, statement.above)
-    weight = (statement.positive + statement.negative)[statement.below]
+    weight = statement.counts[statement.below]
     rises = np.flatnonzero(np.diff(statement.gain) > 0)
     levels = (rises + 2).astype(np.float64)
     T = len(owners) * len(levels)

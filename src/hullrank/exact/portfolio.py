@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.exact.arrangement import best_of
 from hullrank.exact.clock import Clock
 from hullrank.exact.coordinates import spanning
 from hullrank.exact.direction import predicted, raw_weights, scaled_direction, widest_weights
@@ -92,7 +91,7 @@ def _restriction(statement: Statement, method: str) -> Callable[[Run], None] | N
     few = rule.features is not None and rule.features < d
     if method not in ("auto", "mip", "plane_search") and (few or rule.largest is not None):
         raise HullrankError(f"method={method!r} takes any real weights of all features; use method='auto'")
-    if method in ("mip", "plane_search") and (few or rule.largest is not None or rule.has_signs):
+    if method in ("mip", "plane_search") and (few or rule.largest is not None or rule.n_signs):
         raise HullrankError(f"method={method!r} takes weights of any kind and sign; use method='auto'")
     if rule.largest is not None:
         return whole_numbers
@@ -117,10 +116,8 @@ def _rank(run: Run) -> int:
 def _use_starts(run: Run, starts: Sequence[Floats]) -> None:
     usable = [np.asarray(start) for start in starts if np.isfinite(start).all() and np.any(start)]
     run.starts += [scaled_direction(run.statement, start) for start in usable]
-    value, best = best_of(run.arrangement, run.starts)
-    if best is not None:
-        run.v = best
-        run.clock.record(value, run.bound)
+    run.v = max((start for start in run.starts if start.any()), key=run.arrangement.value)
+    run.clock.record(run.arrangement.value(run.v), run.bound)
 
 
 def _final_weights(run: Run) -> Floats:
