@@ -118,7 +118,7 @@ def test_plane_search_only_improves_and_is_deterministic():
     arrangement = state_pairs(X, y, weights, 0 * query).arrangement
     ends = []
     for _ in range(2):
-        search = PlaneSearch(arrangement, np.ones(5), np.random.default_rng(0))
+        search = PlaneSearch(arrangement, np.eye(5), np.random.default_rng(0), np.ones(5))
         values = []
         for _ in range(20):
             search.run(5)

@@ -21,7 +21,7 @@ from hullrank.exact.arrangement import Arrangement
 from hullrank.exact.cell_bounds import BINS, BoxSearch, Sweeper
 from hullrank.exact.cells import box_around, facet_boxes, halves, split_swept, swept_cells
 from hullrank.exact.clock import Clock
-from hullrank.exact.coordinates import centred_coordinates, spanning, whitening
+from hullrank.exact.coordinates import centred_coordinates, spanning
 from hullrank.exact.plane_search import PlaneSearch
 from hullrank.exact.plane_sweep import maximise_flat
 
@@ -66,7 +66,12 @@ def maximise(arrangement: Arrangement, clock: Clock, *, known: float = -np.inf, 
 
 
 class BranchAndBound:
-    """One search; ``value``, ``w`` and ``bound`` are right at any moment, so that it can be interrupted."""
+    """One search; ``value``, ``w`` and ``bound`` are right at any moment, so that it can be interrupted.
+
+    ``w`` is None as long as no direction is better than ``known``.
+    """
+
+    w: Floats | None
 
     def __init__(
         self,
@@ -79,30 +84,20 @@ class BranchAndBound:
         seed: int = 0,
         nested: bool = False,
     ) -> None:
-        rng = np.random.default_rng(seed)
         self.clock = clock
         self.nested = nested
         self.step = arrangement.step
         self.bound = arrangement.top
-        T = whitening(arrangement.D, basis)
-        white = arrangement.transformed(T)
-        first = np.linalg.pinv(T) @ start if start is not None else white.D.T @ white.weight
-        self.planes = PlaneSearch(white, first if first.any() else np.ones(len(first)), rng)
-        self._found(known, None)
+        self.value, self.w = known, None
+        self._arrangement, self._rng = arrangement, np.random.default_rng(seed)
+        self.planes = PlaneSearch(arrangement, basis, self._rng, start)
         self._sweep_planes(15 if nested else 40 * basis.shape[1])
-        self._arrangement, self._white_arrangement, self._rng = arrangement, white, rng
-        self._from_white = T
-        self._hard = len(first) >= SWEEP_FROM
+        self._hard = basis.shape[1] >= SWEEP_FROM
         self._heap: list[tuple[float, int, bool, Floats]] = []
         self._ticket = count()
         self._stuck = -np.inf
         self._covered = False
         self._slice = max(1, min(_SLICE, _QUICK // max(1, len(arrangement.D))))
-
-    @property
-    def w(self) -> Floats | None:
-        """The best direction found, in the coordinates of the arrangement."""
-        return None if self._white is None else self._from_white @ self._white
 
     def run(self) -> None:
         """Search until proven or a limit is met; may be called again to go on."""
@@ -125,7 +120,7 @@ class BranchAndBound:
         self.bound = min(self.bound, bound)
         value = self._arrangement.value(w)
         if value > self.value:
-            self._found(value, np.linalg.pinv(self._from_white) @ w)
+            self.value, self.w = value, w
 
     def _update_bound(self) -> None:
         top = max(self._stuck, self.value, -self._heap[0][0] if self._heap else -np.inf)
@@ -133,28 +128,23 @@ class BranchAndBound:
         if not self.nested:
             self.clock.record(self.value, self.bound)
 
-    def _found(self, value: float, white: Floats | None) -> None:
-        self.value, self._white = value, white
-
     def _sweep_planes(self, most: int) -> None:
         """So many planes, or as many as the clock allows."""
         self.planes.run_within(most, self.clock)
         if self.planes.value > self.value:
-            self._found(self.planes.value, self.planes.w)
+            self.value, self.w = self.planes.value, self.planes.w
 
     def _offer(self, v: Floats, value: float) -> None:
         """A direction in box coordinates, believed after its value is computed again in double precision."""
         value = min(value, self.local.value(v))
         if value > self.value:
-            self._found(value, self._to_white @ v)
+            self.value, self.w = value, self._from_boxes @ v
 
     def _feed_back(self) -> None:
         """Polish a new best direction by planes through it; in high dimensions keep looking for one anyway."""
-        if self.nested:
-            return
-        if self._white is not None and self.value > self.planes.value:
-            self.planes.begin(self._white)
-            self._sweep_planes(10 * len(self._white))
+        if not self.nested and self.w is not None and self.value > self.planes.value:
+            self.planes.begin(self.w)
+            self._sweep_planes(10 * len(self.planes.best))
 
     def _push(self, cells: Iterable[Floats], bound: float, *, swept: bool) -> None:
         for cell in cells:
@@ -165,8 +155,9 @@ class BranchAndBound:
     def _lay_out(self) -> None:
         """Coordinates around the best direction so far, and what the bounds of cells read."""
         self._covered = True
-        self._to_white = centred_coordinates(self._white_arrangement, self.planes.w, self._rng)
-        self.local = self._arrangement.transformed(self._from_white @ self._to_white)
+        planes = self.planes
+        self._from_boxes = planes.back @ centred_coordinates(planes.white, planes.best, self._rng)
+        self.local = self._arrangement.transformed(self._from_boxes)
         self._boxes = BoxSearch(self.local, _BATCH) if self.local.gain is None else None
         self._sweeper = Sweeper(self.local)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hullrank.exact.arrangement import Arrangement
 from hullrank.exact.clock import Clock
-from hullrank.exact.coordinates import spanning, whitening
+from hullrank.exact.coordinates import spanning
 from hullrank.exact.integers import null_vectors
 from hullrank.exact.lattice_program import DirectionProgram, Ints, Relations, SavedProgram
 from hullrank.exact.plane_search import PlaneSearch
@@ -103,11 +103,9 @@ class LatticeSearch:
         self._program = DirectionProgram(cost, self.relations)
         self._heap: list[tuple[float, int, _Node | None]] = [(-np.inf, 0, None)]  # None is the root
         self._ticket, self._stuck = count(1), -np.inf
-        back = whitening(arrangement.D, spanning(arrangement))
-        self._back, self._into = back, np.linalg.pinv(back)
-        self._planes = PlaneSearch(arrangement.transformed(back), self._into @ start, np.random.default_rng(seed))
+        self._planes = PlaneSearch(arrangement, spanning(arrangement), np.random.default_rng(seed), start)
         self.value = arrangement.value(start)
-        self._polish(40 * len(back.T))
+        self._polish(40 * len(self._planes.best))
 
     @property
     def promising(self) -> bool:
@@ -197,12 +195,12 @@ class LatticeSearch:
         agreement = self._arrangement.weight * self._sign * (2 * p - 1)
         v = self._arrangement.D.T @ agreement
         if v.any():
-            self._planes.begin(self._into @ v)
+            self._planes.begin(v)
             self._polish(10 * len(v) if root else min(10 * len(v), 1 + len(p) // 100))
 
     def _polish(self, planes: int) -> None:
         self._planes.run_within(planes, self.clock)
-        self.offer(self._back @ self._planes.w)
+        self.offer(self._planes.w)
 
     def _realise(self, p: Floats) -> bool:
         """Find w with all signs of a whole p, or cut p off; returns whether either worked."""

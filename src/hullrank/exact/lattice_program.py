@@ -151,7 +151,6 @@ class DirectionProgram:
         self.cost = np.ceil(cost * self._scale).astype(np.int64)
         self._objective = -cost
         self._program = self._with(self.cuts)
-        self.solves = 0
 
     def _with(self, cuts: Cuts) -> GrowingProgram:
         box = np.zeros(len(self.cost)), np.ones(len(self.cost))
@@ -172,7 +171,6 @@ class DirectionProgram:
         """The solver's answer with p between low and high, and a bound of cost.p there; -inf if there is no p."""
         self._program.set_bounds(low.astype(np.float64), high.astype(np.float64))
         answer = self._program.solve(seconds)
-        self.solves += 1
         if answer.status is ProgramStatus.OPTIMAL:
             self.multipliers = self._rounded(-answer.row_duals, self._scale)
             return answer, self.cuts.bound(self.cost, self.multipliers, low, high) / self._scale

@@ -21,7 +21,6 @@ from hullrank.solvers.base import Solver, register
 __all__ = ["METHODS", "ExactSolution", "solve_exact"]
 
 Floats = NDArray[np.float64]
-Trace = list[tuple[float, float, float]]
 
 _SETTLING, _LATER = 1e-7, 0.3
 """Seconds per entry of the pairs that are kept for settling the answer, and the most of the time limit."""
@@ -33,7 +32,7 @@ class ExactSolution:
 
     w: Floats
     claim: Claim
-    trace: Trace
+    trace: list[tuple[float, float, float]]
     certificate: ExactCertificate
 
 
@@ -78,7 +77,7 @@ def solve_exact(
     claim = _claim(run, interrupted, "sweep" if flat else method, statistic)
     certificate, total = grade(statement, w, claim), float(statement.total)
     clock.record(certificate.value * total + clock.base, certificate.upper_bound * total + clock.base)
-    return ExactSolution(w, claim, [(seconds, v / total, b / total) for seconds, v, b in clock.trace], certificate)
+    return ExactSolution(w, claim, clock.trace, certificate)
 
 
 def _size(statement: Statement) -> int:
@@ -126,7 +125,7 @@ def _final_weights(run: Run) -> Floats:
         return run.weights
     late = run.clock.elapsed > 1.05 * run.clock.seconds + 0.3
     w, value = widest_weights(run.statement, run.v, widest=not late)
-    for start in run.starts[:: -1 if late else 1][: 1 if late else None]:
+    for start in run.starts[-1:] if late else run.starts:
         raw = raw_weights(run.statement, start)
         if raw.any() and run.statement.rule.allows(raw):
             counted = predicted(run.statement, raw)
