@@ -17,7 +17,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.exact.arrangement import Arrangement
+from hullrank.exact.arrangement import TOLERANCE, Arrangement
 from hullrank.exact.cell_bounds import BINS, BoxSearch, Sweeper
 from hullrank.exact.cells import box_around, facet_boxes, halves, split_swept, swept_cells
 from hullrank.exact.clock import Clock
@@ -29,7 +29,6 @@ Floats = NDArray[np.float64]
 
 _PAD = 1e-12
 _BATCH = 2
-_THINNEST = 1e-10
 SWEEP_FROM = 7
 """Dimension from which pair sums are swept first: below it boxes alone prove sooner."""
 _SWEPT_RADIUS = 0.12
@@ -199,12 +198,11 @@ class BranchAndBound:
             return
         ample = next(self._ticket) > 200
         share = max(1.0, self.clock.left / _BATCH)
-        results = list(
-            pool.map(
-                lambda slot: boxes.expand(slot, batch[slot], self.value, self.step, share, ample), range(len(batch))
-            )
-        )
-        for box, (cells, opened, value, v) in zip(batch, results, strict=True):
+
+        def expand(slot: int, box: Floats) -> tuple[int, Floats, float, Floats]:
+            return boxes.expand(slot, box, self.value, self.step, share, ample)
+
+        for box, (cells, opened, value, v) in zip(batch, list(pool.map(expand, count(), batch)), strict=True):
             self.clock.cells += cells
             if value > self.value:
                 self._offer(v, value)
@@ -241,27 +239,28 @@ class BranchAndBound:
         bound = min(bound, rest.top)
         if bound >= self.value + self.step and not len(rest.D):
             self._offer(c, bound)
-        elif bound >= self.value + self.step and spanning(rest).shape[1] < d:
-            outcome = maximise(rest, self.clock, known=self.value)
-            if outcome.w is not None:
-                self._approach(c, spanning(rest), outcome)
-            bound = min(bound, outcome.bound)
+        elif bound >= self.value + self.step:
+            basis = spanning(rest)
+            if basis.shape[1] < d:
+                outcome = maximise(rest, self.clock, known=self.value)
+                if outcome.w is not None:
+                    self._approach(c, basis, outcome.w, outcome.value)
+                bound = min(bound, outcome.bound)
         if bound < self.value + self.step:
             return True
         if split:
             self._cut(np.append(box[:-1], bound))
         return False
 
-    def _approach(self, c: Floats, basis: Floats, outcome: Outcome) -> None:
-        """Step from the common zero of the pairs in this span nearest to c along the direction that decides them."""
-        assert outcome.w is not None
+    def _approach(self, c: Floats, basis: Floats, w: Floats, value: float) -> None:
+        """Step from the common zero of the pairs in this span nearest to c along the direction w that decides them."""
         zero = c - basis @ (basis.T @ c)
         for size in 10.0 ** -np.arange(2, 9):
-            self._offer(zero + size * outcome.w / np.linalg.norm(outcome.w), outcome.value)
+            self._offer(zero + size * w / np.linalg.norm(w), value)
 
     def _cut(self, box: Floats) -> None:
         d = self.local.D.shape[1]
-        if self._radius(box) < _THINNEST:
+        if self._radius(box) < TOLERANCE:
             self._stuck = max(self._stuck, float(box[-1]))
         else:
             self._push(halves(box, int(np.argmax(box[d : 2 * d]))), float(box[-1]), swept=False)

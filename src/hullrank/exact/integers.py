@@ -75,14 +75,17 @@ def _power(base: NDArray[np.int64], exponent: int, prime: int) -> NDArray[np.int
 
 def _equal_rows(keys: NDArray[np.int64]) -> tuple[Indices, Indices]:
     """The first member of each group of equal rows, and the group of every row; equal hashes are compared in full."""
-    factors = np.random.default_rng(0).integers(1, 2**63, keys.shape[1], dtype=np.uint64) | np.uint64(1)
-    with np.errstate(over="ignore"):
-        hashes = (keys.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
-    _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    _, first, group = np.unique(row_hashes(keys)[0], return_index=True, return_inverse=True)
     group = group.ravel()
     if (keys != keys[first[group]]).any():
         return distinct_rows(keys)
     return first, group
+
+
+def row_hashes(rows: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """A hash of every row, and the odd factors that it is made with: the sum of entry times factor, modulo 2^64."""
+    factors = np.random.default_rng(0).integers(1, 2**63, rows.shape[1], dtype=np.uint64) | np.uint64(1)
+    return (rows.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64), factors
 
 
 def _verified(grid: Grid, above: Indices, below: Indices, first: Indices, group: Indices) -> tuple[Indices, Indices]:

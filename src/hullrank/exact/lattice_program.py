@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.exact.integers import row_hashes
 from hullrank.solvers.linear_program import Basis, GrowingProgram, LinearProgram, ProgramSolution, ProgramStatus
 
 Floats = NDArray[np.float64]
@@ -29,9 +30,7 @@ class Relations:
     """The additive relations between directions, listed in compiled code; only a window of them if they are many."""
 
     def __init__(self, U: Ints) -> None:
-        factors = np.random.default_rng(0).integers(1, 2**63, U.shape[1], dtype=np.uint64) | np.uint64(1)
-        with np.errstate(over="ignore"):
-            hashes = (U.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
+        hashes, factors = row_hashes(U)
         self._arrays = np.ascontiguousarray(U), hashes, _hash_table(hashes), factors
         self._starts = [0]
         self._at = 0
