@@ -104,7 +104,7 @@ def _verified(grid: Grid, above: Indices, below: Indices, first: Indices, group:
 
 def spans_at_most(vectors: NDArray[Any], independent: Indices) -> bool:
     """Whether all integer vectors lie in the span of a few of them, exactly."""
-    null = null_vectors([[int(x) for x in row] for row in vectors[independent]], vectors.shape[1])
+    null = null_vectors(vectors[independent].tolist(), vectors.shape[1])
     if len(null) < vectors.shape[1] - len(independent):
         return False
     largest = max((abs(x) for vector in null for x in vector), default=0)

@@ -126,24 +126,24 @@ class LatticeSearch:
 
     def run(self) -> None:
         """Search until proven or a limit is met; may be called again to go on."""
-        while self._heap and not self.clock.expired and self.bound >= self.value + self._needed:
+        room = max(self.step, self.clock.allowed_gap)
+        while self._heap and not self.clock.expired and self.bound >= self.value + room:
             self._branch(*heapq.heappop(self._heap))
             top = max(self._stuck, self.value, -self._heap[0][0] if self._heap else -np.inf)
             self.bound = min(self.bound, top)
             self.clock.record(self.value, self.bound)
 
-    @property
-    def _needed(self) -> float:
-        return max(self.step, self.clock.allowed_gap)
-
     def _branch(self, negative: float, ticket: int, node: _Node | None) -> None:
         """Bound the two halves of a node (or the root itself), and keep those that may beat the best."""
         if -negative < self.value + self.step:
             return
-        if node is not None:
+        if node is None:
+            parts = [(np.zeros(len(self._U), dtype=np.int8), np.ones(len(self._U), dtype=np.int8))]
+        else:
             node.fix(self.value + self.step)
+            parts = list(node.halves(self.relations, self._arrangement.weight))
         found = []
-        for low, high in self._root() if node is None else node.halves(self.relations, self._arrangement.weight):
+        for low, high in parts:
             if node is not None:
                 self._program.restore(node.saved)
             bound, half = self._relax(low, high, -negative, root=node is None)
@@ -159,10 +159,6 @@ class LatticeSearch:
             found.append((-bound, next(self._ticket), half))
         for each in found:
             heapq.heappush(self._heap, each)
-
-    def _root(self) -> list[tuple[Ints, Ints]]:
-        m = len(self._U)
-        return [(np.zeros(m, dtype=np.int8), np.ones(m, dtype=np.int8))]
 
     def _relax(self, low: Ints, high: Ints, bound: float, *, root: bool) -> tuple[float, _Node | None]:
         """The bound with the signs between low and high, and the node to branch on: None if there is none, or time is

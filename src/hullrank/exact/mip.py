@@ -80,33 +80,28 @@ def _functional_program(statement: RankStatement, D: Floats, epsilon: float) -> 
     weight = statement.counts[statement.below]
     rises = np.flatnonzero(np.diff(statement.gain) > 0)
     levels = (rises + 2).astype(np.float64)
-    T = len(owners) * len(levels)
     multiplicity = statement.positive[owners]
     cost = np.outer(multiplicity, np.diff(statement.gain)[rises]).ravel()
-    steps = np.diff(np.concatenate([[1.0], levels]))
-    earn = sp.hstack(
+    T = len(cost)
+    each = sp.eye_array(len(owners))
+    counted = sp.csr_array((weight, (owner, np.arange(P))), shape=(len(owners), P))
+    falls = sp.kron(each, np.diff(np.eye(len(levels)), axis=0))  # t_{l+1} - t_l <= 0
+    either = _either(statement)
+    rows = sp.block_array(
         [
-            sp.csr_array((weight * -1.0, (owner, np.arange(P))), shape=(len(owners), P)),
-            sp.kron(sp.eye_array(len(owners)), steps[None, :]),
-        ]
-    )
-    falls = sp.kron(sp.eye_array(len(owners)), _falling(len(levels)))
-    rows = sp.vstack(
-        [
-            sp.hstack([sp.csr_array(-D), sp.eye_array(P), sp.csr_array((P, T))]),
-            sp.hstack([sp.csr_array((len(owners), d)), earn]),
-            sp.hstack([sp.csr_array((falls.shape[0], d + P)), falls]),
-            _either(statement, d, P + T),
+            [sp.csr_array(-D), sp.eye_array(P), None],
+            [None, -counted, sp.kron(each, np.diff(levels, prepend=1.0)[None, :])],
+            [None, None, falls],
+            [None, either, None],
         ],
         format="csc",
     )
-    upper = np.concatenate([np.full(P, 1.0 - epsilon), np.zeros(len(owners) + falls.shape[0])])
-    upper = np.concatenate([upper, np.ones(rows.shape[0] - len(upper))])
+    most = (np.full(P, 1.0 - epsilon), np.zeros(len(owners) + falls.shape[0]), np.ones(either.shape[0]))
     program = LinearProgram(
         np.concatenate([np.zeros(d + P), -cost]),
         rows,
         np.full(rows.shape[0], -np.inf),
-        upper,
+        np.concatenate(most),
         np.concatenate([np.full(d, -1.0), np.zeros(P + T)]),
         np.ones(d + P + T),
         np.arange(d + P + T) >= d,
@@ -115,20 +110,14 @@ def _functional_program(statement: RankStatement, D: Floats, epsilon: float) -> 
     return RankProgram(program, D, weight, owner, levels, epsilon, constant)
 
 
-def _falling(n: int) -> sp.csr_array:
-    """Rows t_{l+1} - t_l <= 0."""
-    return sp.csr_array(np.eye(n, k=1)[: max(0, n - 1)] - np.eye(n)[: max(0, n - 1)])
-
-
-def _either(statement: RankStatement, d: int, rest: int) -> sp.csr_array:
-    """Rows z_ik + z_ki <= 1 for two positives i < k."""
+def _either(statement: RankStatement) -> sp.csr_array:
+    """Rows z_ik + z_ki <= 1 for two positives i < k, with a column for every pair."""
     above, below = statement.above, statement.below
     n = len(statement.X)
     place = np.full(n * n, -1)
     place[above * n + below] = np.arange(len(above))
     forward = np.flatnonzero((above < below) & (statement.positive[below] > 0))
     backward = place[below[forward] * n + above[forward]]
-    row = np.arange(len(forward))
-    entries = np.ones(2 * len(forward))
-    columns = d + np.concatenate([forward, backward])
-    return sp.csr_array((entries, (np.concatenate([row, row]), columns)), shape=(len(forward), d + rest))
+    row = np.tile(np.arange(len(forward)), 2)
+    columns = np.concatenate([forward, backward])
+    return sp.csr_array((np.ones(len(row)), (row, columns)), shape=(len(forward), len(above)))
