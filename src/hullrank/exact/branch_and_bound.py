@@ -27,16 +27,22 @@ from hullrank.exact.plane_sweep import maximise_flat
 
 Floats = NDArray[np.float64]
 
-_PAD = 1e-12
-_BATCH = 2
 SWEEP_FROM = 7
 """Dimension from which pair sums are swept first: below it boxes alone prove sooner."""
+_PAD = 1e-12
+"""Bounds of the rounding of D.c and of the half-widths of pairs on a box."""
+_BATCH = 2
+"""Boxes that are searched at a time, each by a thread of its own where there are as many cores."""
 _SWEPT_RADIUS = 0.12
+"""Radius below which the box around a swept cell takes its place."""
 _LOOK_RADIUS = 0.05
+"""Radius below which swept cells of statistics that have no box search are decided by their undecided pairs."""
 _ROUND = 64
+"""Cells that are taken from the heap between two looks at the bound."""
 _SLICE = 5
+"""Planes that are swept meanwhile in high dimensions, but only one where there are many pairs."""
 _QUICK = 500_000
-"""Pairs per slice of plane sweeps, so that a slice of a large problem is a single plane."""
+"""Pairs of all planes of a slice."""
 
 
 @dataclass(frozen=True)
