@@ -153,8 +153,6 @@ def _pack(run: Run, rank: int) -> None:
 
 
 def _lattice(run: Run) -> None:
-    if not len(run.arrangement.D):
-        return
     reason = reason_against(run.arrangement)
     if reason:
         raise HullrankError(reason)
