@@ -176,13 +176,13 @@ def _auto(run: Run) -> None:
 
 def _take_turns(run: Run, lattice: LatticeSearch) -> None:
     """The lattice program and branch and bound in turns, the more promising first; the slower gets shorter turns."""
-    turn, mine = _FIRST_TURN, lattice.promising
+    turn, programs = _FIRST_TURN, lattice.promising  # whether it is the turn of the lattice program
     gains = {True: float("inf"), False: float("inf")}  # by how much a second lowered the bound, in the last turn
     while not run.proven and not run.clock.over:
-        behind, before = gains[mine] < gains[not mine], run.bound
+        behind, before = gains[programs] < gains[not programs], run.bound
         seconds = turn / _BEHIND if behind else turn
         run.clock.until = run.clock.elapsed + seconds
-        if mine:
+        if programs:
             lattice.run()
         elif run.engine is None:
             _branch_and_bound(run)
@@ -192,8 +192,8 @@ def _take_turns(run: Run, lattice: LatticeSearch) -> None:
         lattice.offer(run.v)
         if run.engine is not None:
             run.engine.learn(run.v, run.bound)
-        gains[mine] = (before - run.bound) / seconds
-        turn, mine = turn if behind else 2 * turn, not mine
+        gains[programs] = (before - run.bound) / seconds
+        turn, programs = turn if behind else 2 * turn, not programs
     run.clock.until = float("inf")
 
 
