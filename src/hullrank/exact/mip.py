@@ -10,6 +10,7 @@ the answer may be wrong in any way, and is recounted.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -61,16 +62,17 @@ def rank_program(statement: Statement, epsilon: float) -> RankProgram:
 
 def _pair_program(D: Floats, weight: Floats, epsilon: float) -> RankProgram:
     P, d = D.shape
-    program = LinearProgram(
-        np.concatenate([np.zeros(d), -weight]),
-        sp.hstack([sp.csr_array(-D), sp.eye_array(P)], format="csc"),
-        np.full(P, -np.inf),
-        np.full(P, 1.0 - epsilon),
-        np.concatenate([np.full(d, -1.0), np.zeros(P)]),
-        np.ones(d + P),
-        np.arange(d + P) >= d,
-    )
+    rows = sp.hstack([sp.csr_array(-D), sp.eye_array(P)], format="csc")
+    program = _program(d, np.concatenate([np.zeros(d), -weight]), rows, np.full(P, 1.0 - epsilon))
     return RankProgram(program, D, weight, np.zeros(P, dtype=np.intp), np.empty(0), epsilon, 0.0)
+
+
+def _program(d: int, cost: Floats, rows: Any, most: Floats) -> LinearProgram:
+    """Minimise over d weights between -1 and 1 and further columns that are 0 or 1, where rows are at most ``most``."""
+    binary = np.arange(len(cost)) >= d
+    return LinearProgram(
+        cost, rows, np.full(len(most), -np.inf), most, np.where(binary, 0.0, -1.0), np.ones(len(cost)), binary
+    )
 
 
 def _functional_program(statement: RankStatement, D: Floats, epsilon: float) -> RankProgram:
@@ -82,7 +84,6 @@ def _functional_program(statement: RankStatement, D: Floats, epsilon: float) -> 
     levels = (rises + 2).astype(np.float64)
     multiplicity = statement.positive[owners]
     cost = np.outer(multiplicity, np.diff(statement.gain)[rises]).ravel()
-    T = len(cost)
     each = sp.eye_array(len(owners))
     counted = sp.csr_array((weight, (owner, np.arange(P))), shape=(len(owners), P))
     falls = sp.kron(each, np.diff(np.eye(len(levels)), axis=0))  # t_{l+1} - t_l <= 0
@@ -97,15 +98,7 @@ def _functional_program(statement: RankStatement, D: Floats, epsilon: float) -> 
         format="csc",
     )
     most = (np.full(P, 1.0 - epsilon), np.zeros(len(owners) + falls.shape[0]), np.ones(either.shape[0]))
-    program = LinearProgram(
-        np.concatenate([np.zeros(d + P), -cost]),
-        rows,
-        np.full(rows.shape[0], -np.inf),
-        np.concatenate(most),
-        np.concatenate([np.full(d, -1.0), np.zeros(P + T)]),
-        np.ones(d + P + T),
-        np.arange(d + P + T) >= d,
-    )
+    program = _program(d, np.concatenate([np.zeros(d + P), -cost]), rows, np.concatenate(most))
     constant = float(statement.gain[0] * multiplicity.sum())
     return RankProgram(program, D, weight, owner, levels, epsilon, constant)
 
