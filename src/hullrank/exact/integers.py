@@ -84,8 +84,8 @@ def _equal_rows(keys: NDArray[np.int64]) -> tuple[Indices, Indices]:
 
 def row_hashes(rows: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """A hash of every row, and the odd factors that it is made with: the sum of entry times factor, modulo 2^64."""
-    factors = np.random.default_rng(0).integers(1, 2**63, rows.shape[1], dtype=np.uint64) | np.uint64(1)
-    return (rows.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64), factors
+    factors = np.asarray(np.random.default_rng(0).integers(1, 2**63, rows.shape[1], np.uint64)) | np.uint64(1)
+    return np.asarray((rows.astype(np.uint64) * factors).sum(axis=1), np.uint64), factors
 
 
 def _verified(grid: Grid, above: Indices, below: Indices, first: Indices, group: Indices) -> tuple[Indices, Indices]:

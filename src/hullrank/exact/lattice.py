@@ -137,6 +137,7 @@ class LatticeSearch:
         """Bound the two halves of a node (or the root itself), and keep those that may beat the best."""
         if -negative < self.value + self.step:
             return
+        parts: list[tuple[Ints, Ints]]
         if node is None:
             parts = [(np.zeros(len(self._U), dtype=np.int8), np.ones(len(self._U), dtype=np.int8))]
         else:

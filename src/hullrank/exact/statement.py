@@ -214,7 +214,8 @@ def state_ranks(
 def _ranks(samples: Rows, gain: Floats, rule: WeightRule) -> RankStatement:
     first, group = distinct_rows(samples.X)
     X = samples.X[first]
-    counts, positive = np.bincount(group, samples.weights), np.bincount(group, samples.weights * samples.codes)
+    counts = np.bincount(group, samples.weights).astype(np.float64)
+    positive = np.bincount(group, samples.weights * samples.codes).astype(np.float64)
     owners, others = np.flatnonzero(positive), np.arange(len(X))
     _check_size(len(owners) * len(X), X.shape[1])
     first_owner, other = np.nonzero(owners[:, None] != others)
