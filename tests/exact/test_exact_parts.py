@@ -96,6 +96,14 @@ def test_opposite_differences_cancel_and_parallel_ones_add():
     assert sorted(merged.weight.tolist()) == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("unit", [1.0, np.pi * 1e20])
+def test_opposite_differences_of_one_column_cancel(unit):
+    X = unit * np.array([[2.0], [-2.0], [0.0], [unit]])
+    merged = pair_arrangement(read_grid(X), np.array([0, 1]), np.full(2, 2), np.ones(2))
+    assert merged.constant == 1.0
+    assert not len(merged.D)
+
+
 @pytest.mark.parametrize("name", ["auc", "dcg"])
 @pytest.mark.parametrize("seed", range(4))
 def test_sweep_is_the_best_of_a_plane(name, seed):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hullrank.exact.arrangement import Arrangement
 from hullrank.exact.clock import Clock
 from hullrank.exact.coordinates import spanning
-from hullrank.exact.integers import null_vectors
+from hullrank.exact.integers import null_vectors, primitive
 from hullrank.exact.lattice_program import DirectionProgram, Ints, Relations, SavedProgram
 from hullrank.exact.plane_search import PlaneSearch
 from hullrank.solvers.linear_program import ProgramStatus, solve_lp
@@ -93,10 +93,7 @@ class LatticeSearch:
         self.clock, self.step = clock, arrangement.step
         self.bound, self.w = arrangement.top, start
         self._arrangement = arrangement
-        vectors = arrangement.vectors
-        lead = vectors[np.arange(len(vectors)), np.argmax(vectors != 0, axis=1)]
-        self._sign = np.sign(lead)
-        self._U = np.asarray(vectors // (np.gcd.reduce(vectors, axis=1) * self._sign)[:, None], dtype=np.int64)
+        self._U, self._sign = primitive(arrangement.vectors)
         cost = arrangement.weight * self._sign
         self._offset = arrangement.value_of(np.zeros(len(cost), dtype=bool)) - float(cost[self._sign < 0].sum())
         self.relations = Relations(self._U)
