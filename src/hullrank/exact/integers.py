@@ -1,6 +1,7 @@
 """Exact facts about pair directions: which are parallel, whether they span the space, in which order they turn."""
 
 from functools import cmp_to_key
+from itertools import combinations
 from math import gcd, lcm
 from typing import Any
 
@@ -48,7 +49,7 @@ def primitive(vectors: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     They are equal for parallel vectors, and only for those.
     """
     sign = np.sign(vectors[np.arange(len(vectors)), np.argmax(vectors != 0, axis=1)])
-    divisor = np.abs(np.gcd.reduce(vectors, axis=1))  # of a single Python integer NumPy returns the integer with its sign
+    divisor = np.abs(np.gcd.reduce(vectors, axis=1))  # a single Python integer keeps its sign in the reduction
     return vectors // (divisor * sign)[:, None], sign
 
 
@@ -119,20 +120,17 @@ def turning_order(vectors: NDArray[Any], unit: Floats, order: Indices, close: ND
     """
     if not close.any():
         return order
-    first, second = _plane_columns(vectors)
-    exact = vectors[:, [first, second]].astype(object)
+    exact = vectors[:, _plane_columns(vectors)].astype(object)
     turn = _orientation(exact, unit, order)
 
     def compare(p: int, q: int) -> int:
         return -turn * _sign(exact[p][0] * exact[q][1] - exact[p][1] * exact[q][0])
 
     result = order.copy()
-    starts = np.flatnonzero(close & ~np.concatenate([[False], close[:-1]]))
-    for start in starts:
-        stop = start + 1
-        while stop < len(close) + 1 and close[stop - 1]:
-            stop += 1
-        result[start:stop] = sorted(order[start:stop].tolist(), key=cmp_to_key(compare))
+    edges = np.diff(close.astype(np.int8), prepend=0, append=0)  # 1 where a run begins, -1 behind it
+    for start, last in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
+        run = slice(start, last + 1)
+        result[run] = sorted(order[run].tolist(), key=cmp_to_key(compare))
     return result
 
 
@@ -140,15 +138,12 @@ def _sign(value: Any) -> int:
     return int(value > 0) - int(value < 0)
 
 
-def _plane_columns(vectors: NDArray[Any]) -> tuple[int, int]:
+def _plane_columns(vectors: NDArray[Any]) -> list[int]:
     """Two columns in which the vectors still span a plane."""
-    d = vectors.shape[1]
-    head = [int(x) for x in vectors[0]]
-    for row in vectors[1:]:
-        for a in range(d):
-            for b in range(a):
-                if head[a] * int(row[b]) != head[b] * int(row[a]):
-                    return b, a
+    head = vectors[0].tolist()
+    for a, b in combinations(range(len(head)), 2):
+        if any(head[a] * y != head[b] * x for x, y in vectors[:, [a, b]].tolist()):
+            return [a, b]
     raise ValueError("the vectors lie on a line")
 
 
