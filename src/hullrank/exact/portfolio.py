@@ -57,7 +57,8 @@ def solve_exact(
     restricted = _restriction(statement, method)
     if method == "mip":
         check_program(statement)
-    limit = float("inf") if time_limit is None else time_limit - min(_LATER * time_limit, _SETTLING * _size(statement))
+    settling = _SETTLING * len(statement.above) * statement.X.shape[1]
+    limit = float("inf") if time_limit is None else time_limit - min(_LATER * time_limit, settling)
     clock = Clock(limit, float("inf") if max_cells is None else max_cells, verbose=verbose)
     clock.begin = clock.begin if begin is None else begin
     run, interrupted, flat = _begin(statement, clock, epsilon, seed), False, False
@@ -78,10 +79,6 @@ def solve_exact(
     certificate, total = grade(statement, w, claim), float(statement.total)
     clock.record(certificate.value * total + clock.base, certificate.upper_bound * total + clock.base)
     return ExactSolution(w, claim, clock.trace, certificate)
-
-
-def _size(statement: Statement) -> int:
-    return len(statement.above) * statement.X.shape[1]
 
 
 def _restriction(statement: Statement, method: str) -> Callable[[Run], None] | None:
