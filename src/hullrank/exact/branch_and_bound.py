@@ -9,7 +9,6 @@ are swept exactly.
 
 import heapq
 import os
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
@@ -151,11 +150,9 @@ class BranchAndBound:
             self.planes.begin(self.w)
             self._sweep_planes(10 * len(self.planes.best))
 
-    def _push(self, cells: Iterable[Floats], bound: float, *, swept: bool) -> None:
-        for cell in cells:
-            tight = bound if swept else min(bound, float(cell[-1]))
-            if tight >= self.value + self.step:
-                heapq.heappush(self._heap, (-tight, next(self._ticket), swept, cell))
+    def _push(self, cell: Floats, bound: float, *, swept: bool = False) -> None:
+        if bound >= self.value + self.step:
+            heapq.heappush(self._heap, (-bound, next(self._ticket), swept, cell))
 
     def _lay_out(self) -> None:
         """Coordinates around the best direction so far, and what the bounds of cells read."""
@@ -169,11 +166,12 @@ class BranchAndBound:
     def _cover(self) -> None:
         d = self.local.D.shape[1]
         if self._boxes is not None and d < SWEEP_FROM:
-            self._push(facet_boxes(d, self.bound), self.bound, swept=False)
+            for box in facet_boxes(d, self.bound):
+                self._push(box, self.bound)
             return
         for cell in swept_cells(d):
             bound = self.bound if self.clock.expired else self._sweeper.bound(cell, self.value + self.step)
-            self._push([cell], bound, swept=True)
+            self._push(cell, bound, swept=True)
 
     def _round(self, pool: ThreadPoolExecutor) -> None:
         """Look at a few cells, and in high dimensions, where proofs are far, at a few planes meanwhile."""
@@ -212,7 +210,8 @@ class BranchAndBound:
             self.clock.cells += cells
             if value > self.value:
                 self._offer(v, value)
-            self._push(opened, float(box[-1]), swept=False)
+            for child in opened:
+                self._push(child, min(float(box[-1]), float(child[-1])))
 
     def _radius(self, box: Floats) -> float:
         d = self.local.D.shape[1]
@@ -222,7 +221,7 @@ class BranchAndBound:
         box = box_around(cell, bound)
         radius = self._radius(box)
         if self._boxes is not None and radius < _SWEPT_RADIUS:
-            self._push([box], bound, swept=False)
+            self._push(box, bound)
             return
         if radius < _LOOK_RADIUS and self._resolve(box, split=False):
             return
@@ -232,7 +231,7 @@ class BranchAndBound:
         for half in split_swept(cell, self._sweeper.spread, BINS):
             tight = min(bound, self._sweeper.bound(half, self.value + self.step))
             self.clock.cells += 1
-            self._push([half], tight, swept=True)
+            self._push(half, tight, swept=True)
 
     def _resolve(self, box: Floats, *, split: bool = True) -> bool:
         """Decide a small box by its undecided pairs, or else cut it. Returns whether it is done with."""
@@ -269,4 +268,5 @@ class BranchAndBound:
         if self._radius(box) < TOLERANCE:
             self._stuck = max(self._stuck, float(box[-1]))
         else:
-            self._push(halves(box, int(np.argmax(box[d : 2 * d]))), float(box[-1]), swept=False)
+            for half in halves(box, int(np.argmax(box[d : 2 * d]))):
+                self._push(half, float(box[-1]))
