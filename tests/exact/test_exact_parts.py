@@ -16,7 +16,8 @@ from hullrank.exact.mip import rank_program
 from hullrank.exact.plane_search import PlaneSearch
 from hullrank.exact.plane_sweep import sweep_plane
 from hullrank.exact.relaxation import RelaxationStatement, relax
-from hullrank.exact.statement import join_rows, state_pairs, state_ranks
+from hullrank.exact.rows import join_rows
+from hullrank.exact.statement import state_pairs, state_ranks
 from hullrank.exceptions import HullrankError
 from hullrank.problem.certificate import Status
 from hullrank.problem.statistics import RankStatistic
@@ -95,6 +96,14 @@ def test_opposite_differences_cancel_and_parallel_ones_add():
     assert sorted(merged.weight.tolist()) == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("unit", [1.0, np.pi * 1e20])
+def test_opposite_differences_of_one_column_cancel(unit):
+    X = unit * np.array([[2.0], [-2.0], [0.0], [unit]])
+    merged = pair_arrangement(read_grid(X), np.array([0, 1]), np.full(2, 2), np.ones(2))
+    assert merged.constant == 1.0
+    assert not len(merged.D)
+
+
 @pytest.mark.parametrize("name", ["auc", "dcg"])
 @pytest.mark.parametrize("seed", range(4))
 def test_sweep_is_the_best_of_a_plane(name, seed):
@@ -117,7 +126,7 @@ def test_plane_search_only_improves_and_is_deterministic():
     arrangement = state_pairs(X, y, weights, 0 * query).arrangement
     ends = []
     for _ in range(2):
-        search = PlaneSearch(arrangement, np.ones(5), np.random.default_rng(0))
+        search = PlaneSearch(arrangement, np.eye(5), np.random.default_rng(0), np.ones(5))
         values = []
         for _ in range(20):
             search.run(5)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -33,9 +32,9 @@ def fetch(url: str, target: Path, checksum: str = "") -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as response, replacing(target) as stream:
             _copy(response, stream, target.name, checksum)
-    except (OSError, urllib.error.URLError, ValueError) as error:
-        if isinstance(error, DatasetError):
-            raise
+    except DatasetError:
+        raise
+    except (OSError, ValueError) as error:
         raise DatasetError(f"{url} could not be downloaded ({error})") from error
 
 

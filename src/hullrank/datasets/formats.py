@@ -70,7 +70,7 @@ def _frame(entry: Entry, names: list[str], rows: list[list[str]]) -> "pl.DataFra
 
     rows = [row for row in rows if "?" not in row and "" not in row]
     columns = {name: [row[j] for row in rows] for j, name in enumerate(names) if name != "-"}
-    frame = pl.DataFrame({**{n: v for n, v in columns.items() if n != "target"}, "target": columns["target"]})
+    frame = pl.DataFrame(columns).select(pl.exclude("target"), "target")
     numeric = [name for name in frame.columns if frame[name].cast(pl.Float64, strict=False).null_count() == 0]
     frame = frame.with_columns(pl.col(numeric).cast(pl.Float64))
     if entry.levels:

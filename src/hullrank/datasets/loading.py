@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import Bunch
 
 from hullrank.datasets.catalogue import CATALOGUE, Entry
@@ -73,8 +74,10 @@ def load_dataset(
         raise DatasetError(f"there is no data set {name!r}; known are {', '.join(dataset_names())}")
     entry = CATALOGUE[name]
     if entry.parts:
-        pieces = [_locate(part, data_home, download_if_missing) for part in entry.parts]
-        table, path = _join([piece for piece, _ in pieces]), pieces[0][1]
+        import polars as pl
+
+        tables, paths = zip(*(_locate(part, data_home, download_if_missing) for part in entry.parts), strict=True)
+        table, path = pl.concat(tables), paths[0]
     else:
         table, path = _locate(name, data_home, download_if_missing)
     bunch = _bunch(entry, table, as_frame)
@@ -127,48 +130,31 @@ def _what_to_do(name: str, cache: Path) -> str:
     return f"{advice}; or save {public} as {cache / source.filename}"
 
 
-def _join(tables: list[Any]) -> Any:
-    import polars as pl
-
-    return pl.concat(tables)
-
-
 def _bunch(entry: Entry, table: Any, as_frame: bool) -> Bunch:
     if hasattr(table, "qid"):
         names = [f"x{j + 1}" for j in range(table.X.shape[1])]
         bunch = Bunch(data=table.X, target=table.y, feature_names=names, nominal=[], qid=table.qid, frame=None)
-        return _sparse_frame(bunch) if as_frame else bunch
+        return _framed(bunch) if as_frame else bunch
     names = [column for column in table.columns if column != "target"]
     features = table.select(names)
     strings = [name for name in names if not features[name].dtype.is_numeric()]
-    data = features.to_numpy() if strings else features.to_numpy().astype(np.float64)
-    data = np.ascontiguousarray(data.astype(object) if strings else data)
+    data = np.ascontiguousarray(features.to_numpy().astype(object if strings else np.float64))
     bunch = Bunch(data=data, target=table["target"].to_numpy(), feature_names=names, qid=None, frame=None)
     bunch.nominal = [name for name in names if name in entry.nominal or name in strings]
-    return _dense_frame(bunch) if as_frame else bunch
+    return _framed(bunch) if as_frame else bunch
 
 
-def _pandas() -> Any:
+def _framed(bunch: Bunch) -> Bunch:
+    """The same with pandas objects."""
     try:
         import pandas as pd
     except ImportError as error:
         raise MissingExtraError("as_frame=True needs pandas: pip install pandas") from error
-    return pd
-
-
-def _dense_frame(bunch: Bunch) -> Bunch:
-    pd = _pandas()
-    frame = pd.DataFrame(bunch.data, columns=bunch.feature_names).infer_objects()
-    frame = frame.astype(dict.fromkeys(bunch.nominal, "category"))
-    return _with_frame(bunch, frame, pd)
-
-
-def _sparse_frame(bunch: Bunch) -> Bunch:
-    pd = _pandas()
-    return _with_frame(bunch, pd.DataFrame.sparse.from_spmatrix(bunch.data, columns=bunch.feature_names), pd)
-
-
-def _with_frame(bunch: Bunch, data: Any, pd: Any) -> Bunch:
+    if sp.issparse(bunch.data):
+        data = pd.DataFrame.sparse.from_spmatrix(bunch.data, columns=bunch.feature_names)
+    else:
+        data = pd.DataFrame(bunch.data, columns=bunch.feature_names).infer_objects()
+        data = data.astype(dict.fromkeys(bunch.nominal, "category"))
     target = pd.Series(bunch.target, name="target")
     bunch.update(data=data, target=target, frame=pd.concat([data, target], axis=1))
     return bunch

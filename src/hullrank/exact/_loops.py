@@ -210,7 +210,7 @@ def _bound_orthants(
     n = plan[1]
     at = plan[2]
     real = np.empty(2, work.dtype)
-    real[1] = limits[6]
+    real[1] = limits[5]
     pad = real[1]
     orthants = 1 << _split(pool, at, n, box, axes, work, real)
     for orthant in range(orthants):
@@ -225,19 +225,19 @@ def _bound_orthants(
             _shift(pool, at, n, j, real[0], work[0], pad - pad, work[1])
         count, centre, offset = _bound(pool, at, n, work[0], work[1], work[2], pad)
         bound = won + count
-        if won + centre > best[0] + 0.5 * limits[1]:
+        if won + centre > best[0] + 0.5 * limits[0]:
             best[0] = won + centre
             for j in range(d):
                 best[1 + j] = box[j]
-        if bound < best[0] + limits[1]:
+        if bound < best[0] + limits[0]:
             continue
         child = children[plan[0]]
         for j in range(2 * d):
             child[j] = box[j]
         if offset < 0.5 * (best[0] - bound):
-            loose = bound + offset + limits[5] * (n / 32 + 8) * count
-            bound = min(bound, _cut_box(pool, at, n, work[2], child, loose, best[0] + limits[1]))
-        if bound >= best[0] + limits[1]:
+            loose = bound + offset + limits[4] * (n / 32 + 8) * count
+            bound = min(bound, _cut_box(pool, at, n, work[2], child, loose, best[0] + limits[0]))
+        if bound >= best[0] + limits[0]:
             child[2 * d] = min(bound, box[2 * d])
             plan[0] += 1
     return orthants
@@ -258,12 +258,12 @@ def search_boxes(
     """Depth-first search below the box in stack[0, 0]; the pairs are the first ``plan[0, 1]`` columns of the pool.
 
     A visited box keeps the list of its undecided pairs and is cut into orthants, all bounded on that list. ``limits``
-    = [-, step, smallest radius, most pair bounds, most cells, rounding of a sum, pad]. Boxes still open when a limit
+    = [step, smallest radius, most pair bounds, most cells, rounding of a sum, pad]. Boxes still open when a limit
     is met go to ``out``; ``best`` = [value, w] takes a better one. Returns the number of open boxes and of cells.
     """
     d = pool.shape[0] - 1
     real = np.empty(1, work.dtype)
-    real[0] = limits[6]
+    real[0] = limits[5]
     box = np.empty(2 * d + 1)
     won = np.zeros(MOST_DEPTH)
     opened = 0
@@ -278,13 +278,13 @@ def search_boxes(
         widest = 0.0
         for j in range(2 * d + 1):
             box[j] = stack[depth, plan[depth, 0], j]
-        if box[2 * d] < best[0] + limits[1]:
+        if box[2 * d] < best[0] + limits[0]:
             continue
         for j in range(d, 2 * d):
             widest = max(widest, box[j])
         full = plan[depth, 2] + 2 * plan[depth, 1] + 64 > pool.shape[1] or depth + 1 >= MOST_DEPTH
         full = full or opened + MOST_DEPTH * stack.shape[1] >= out.shape[0]
-        if full or widest < limits[2] or bounds > limits[3] or cells >= limits[4]:
+        if full or widest < limits[1] or bounds > limits[2] or cells >= limits[3]:
             for j in range(2 * d + 1):
                 out[opened, j] = box[j]
             opened += 1

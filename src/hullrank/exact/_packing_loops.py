@@ -16,6 +16,7 @@ from hullrank.exact._pricing_loops import BLOCK, most_promising, most_saving
 from hullrank.exact._simplex_loops import cannot_all_be_won, invert
 
 Array = Any
+Work = tuple[Array, Array, Array, Array, Array]
 
 _EXCHANGES = 4
 """Members of a set that are exchanged at most, times the dimensions."""
@@ -95,15 +96,7 @@ def _balance(rows: Array, gram: Array, numbers: Array, places: Array, k: int) ->
 
 @njit(error_model="numpy")
 def _search(
-    pair: int,
-    at: int,
-    n: int,
-    pool: Array,
-    ids: Array,
-    favour: Array,
-    E: Array,
-    work: tuple[Array, Array, Array, Array, Array],
-    places: Array,
+    pair: int, at: int, n: int, pool: Array, ids: Array, favour: Array, E: Array, work: Work, places: Array
 ) -> int:
     """-E[pair] as a positive combination of columns of one window; returns how many, their columns in ``places``."""
     blocks, residual, rows, gram, numbers = work
@@ -136,16 +129,7 @@ def _search(
 
 
 @njit(error_model="numpy")
-def _exchange(
-    at: int,
-    n: int,
-    pool: Array,
-    ids: Array,
-    price: Array,
-    E: Array,
-    work: tuple[Array, Array, Array, Array, Array],
-    places: Array,
-) -> None:
+def _exchange(at: int, n: int, pool: Array, ids: Array, price: Array, E: Array, work: Work, places: Array) -> None:
     """Exchange members for cheaper pairs of the window while 0 stays inside the simplex.
 
     If sum_i l_i R_i = -u over d members, a pair p = sum_i a_i R_i can take the place of the member with the largest
@@ -270,15 +254,7 @@ def pack(
 
 @njit(error_model="numpy")
 def _drop_used(
-    pool: Array,
-    ids: Array,
-    where: Array,
-    favour: Array,
-    price: Array,
-    left: Array,
-    places: Array,
-    k: int,
-    n_pool: int,
+    pool: Array, ids: Array, where: Array, favour: Array, price: Array, left: Array, places: Array, k: int, n_pool: int
 ) -> int:
     """Put the last columns of the pool in the places of those that are used up, from the last place on."""
     for _ in range(k):

@@ -48,9 +48,6 @@ def _most(
     for p in range(m.size):
         up = m[p] + h[p] > -tol
         down = m[p] - h[p] < tol
-        if tol == 0.0:
-            up = m[p] + h[p] > 0.0
-            down = m[p] - h[p] < 0.0
         earned = sides[0, p] if up else 0.0
         if down and sides[1, p] > earned:
             earned = sides[1, p]
@@ -143,14 +140,6 @@ def _part(box: Array, j: int, part: int, child: Array) -> bool:
 
 
 @njit(error_model="numpy")
-def _is_point(box: Array, d: int) -> bool:
-    width = 0.0
-    for c in range(d):
-        width += box[d + c] - box[c]
-    return width == 0.0
-
-
-@njit(error_model="numpy")
 def _take(best: Array, value: float, w: Array, half: float) -> None:
     """Keep a point of better value, or of equal value and smaller weights."""
     total = 0.0
@@ -224,7 +213,7 @@ def search_weights(
             looked += 1
             _reach(D, child, m, h)
             value = min(bound, _most(m, h, sides, owner, copies, gain, counts, tol))
-            if not _is_point(child, d):
+            if _widest(D, child, size) >= 0:
                 children[kept, 2 * d] = value
                 kept += value > best[0] - half
                 continue

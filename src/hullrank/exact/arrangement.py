@@ -6,7 +6,6 @@ weights. AUC has one owner and a(c) = c. Ties are errors; F is constant on the o
 = 0}, and its maximum is attained in one of them.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -162,30 +161,22 @@ def unit_differences(grid: Grid, above: Indices, below: Indices) -> Floats:
     return D
 
 
-def rank_arrangement(grid: Grid, positive: Floats, negative: Floats, gain: Floats) -> Arrangement:
-    """sum over positives of a(samples strictly below): rows are distinct, with so many positives and negatives each."""
+def rank_arrangement(
+    grid: Grid, above: Indices, below: Indices, positive: Floats, counts: Floats, gain: Floats
+) -> Arrangement:
+    """sum over positives of a(samples strictly below): rows are distinct, with so many positives and samples each.
+
+    The pairs are every row with positives (above) and every other row (below).
+    """
     owners = np.flatnonzero(positive)
-    i, k = (index.ravel() for index in np.meshgrid(owners, np.arange(len(positive)), indexing="ij"))
-    above, below = i[i != k], k[i != k]
     return Arrangement(
-        unit_differences(grid, above, below),
-        (positive + negative)[below],
-        np.repeat(np.arange(len(owners)), len(positive) - 1),
-        np.zeros(len(owners)),
-        positive[owners],
-        gain,
-        above,
-        below,
-        grid,
+        D=unit_differences(grid, above, below),
+        weight=counts[below],
+        owner=np.searchsorted(owners, above),
+        base=np.zeros(len(owners)),
+        multiplicity=positive[owners],
+        gain=gain,
+        above=above,
+        below=below,
+        grid=grid,
     )
-
-
-def best_of(arrangement: Arrangement, candidates: Sequence[Floats]) -> tuple[float, Floats | None]:
-    """The best of some directions, and its value (-inf and None if there are none)."""
-    best, chosen = -np.inf, None
-    for w in candidates:
-        if np.isfinite(w).all() and w.any():
-            value = arrangement.value(w)
-            if value > best:
-                best, chosen = value, w
-    return best, chosen

@@ -9,7 +9,6 @@ are swept exactly.
 
 import heapq
 import os
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
@@ -17,27 +16,32 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.exact.arrangement import Arrangement
+from hullrank.exact.arrangement import TOLERANCE, Arrangement
 from hullrank.exact.cell_bounds import BINS, BoxSearch, Sweeper
 from hullrank.exact.cells import box_around, facet_boxes, halves, split_swept, swept_cells
 from hullrank.exact.clock import Clock
-from hullrank.exact.coordinates import centred_coordinates, spanning, whitening
+from hullrank.exact.coordinates import centred_coordinates, spanning
 from hullrank.exact.plane_search import PlaneSearch
 from hullrank.exact.plane_sweep import maximise_flat
 
 Floats = NDArray[np.float64]
 
-_PAD = 1e-12
-_BATCH = 2
-_THINNEST = 1e-10
 SWEEP_FROM = 7
 """Dimension from which pair sums are swept first: below it boxes alone prove sooner."""
+_PAD = 1e-12
+"""Bounds of the rounding of D.c and of the half-widths of pairs on a box."""
+_BATCH = 2
+"""Boxes that are searched at a time, each by a thread of its own where there are as many cores."""
 _SWEPT_RADIUS = 0.12
+"""Radius below which the box around a swept cell takes its place."""
 _LOOK_RADIUS = 0.05
+"""Radius below which swept cells of statistics that have no box search are decided by their undecided pairs."""
 _ROUND = 64
+"""Cells that are taken from the heap between two looks at the bound."""
 _SLICE = 5
+"""Planes that are swept meanwhile in high dimensions, but only one where there are many pairs."""
 _QUICK = 500_000
-"""Pairs per slice of plane sweeps, so that a slice of a large problem is a single plane."""
+"""Pairs of all planes of a slice."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,12 @@ def maximise(arrangement: Arrangement, clock: Clock, *, known: float = -np.inf, 
 
 
 class BranchAndBound:
-    """One search; ``value``, ``w`` and ``bound`` are right at any moment, so that it can be interrupted."""
+    """One search; ``value``, ``w`` and ``bound`` are right at any moment, so that it can be interrupted.
+
+    ``w`` is None as long as no direction is better than ``known``.
+    """
+
+    w: Floats | None
 
     def __init__(
         self,
@@ -79,30 +88,20 @@ class BranchAndBound:
         seed: int = 0,
         nested: bool = False,
     ) -> None:
-        rng = np.random.default_rng(seed)
         self.clock = clock
         self.nested = nested
         self.step = arrangement.step
         self.bound = arrangement.top
-        T = whitening(arrangement.D, basis)
-        white = arrangement.transformed(T)
-        first = np.linalg.pinv(T) @ start if start is not None else white.D.T @ white.weight
-        self.planes = PlaneSearch(white, first if first.any() else np.ones(len(first)), rng)
-        self._found(known, None)
+        self.value, self.w = known, None
+        self._arrangement, self._rng = arrangement, np.random.default_rng(seed)
+        self.planes = PlaneSearch(arrangement, basis, self._rng, start)
         self._sweep_planes(15 if nested else 40 * basis.shape[1])
-        self._arrangement, self._white_arrangement, self._rng = arrangement, white, rng
-        self._from_white = T
-        self._hard = len(first) >= SWEEP_FROM
+        self._hard = basis.shape[1] >= SWEEP_FROM
         self._heap: list[tuple[float, int, bool, Floats]] = []
         self._ticket = count()
         self._stuck = -np.inf
         self._covered = False
         self._slice = max(1, min(_SLICE, _QUICK // max(1, len(arrangement.D))))
-
-    @property
-    def w(self) -> Floats | None:
-        """The best direction found, in the coordinates of the arrangement."""
-        return None if self._white is None else self._from_white @ self._white
 
     def run(self) -> None:
         """Search until proven or a limit is met; may be called again to go on."""
@@ -125,7 +124,7 @@ class BranchAndBound:
         self.bound = min(self.bound, bound)
         value = self._arrangement.value(w)
         if value > self.value:
-            self._found(value, np.linalg.pinv(self._from_white) @ w)
+            self.value, self.w = value, w
 
     def _update_bound(self) -> None:
         top = max(self._stuck, self.value, -self._heap[0][0] if self._heap else -np.inf)
@@ -133,51 +132,46 @@ class BranchAndBound:
         if not self.nested:
             self.clock.record(self.value, self.bound)
 
-    def _found(self, value: float, white: Floats | None) -> None:
-        self.value, self._white = value, white
-
     def _sweep_planes(self, most: int) -> None:
         """So many planes, or as many as the clock allows."""
         self.planes.run_within(most, self.clock)
         if self.planes.value > self.value:
-            self._found(self.planes.value, self.planes.w)
+            self.value, self.w = self.planes.value, self.planes.w
 
     def _offer(self, v: Floats, value: float) -> None:
         """A direction in box coordinates, believed after its value is computed again in double precision."""
         value = min(value, self.local.value(v))
         if value > self.value:
-            self._found(value, self._to_white @ v)
+            self.value, self.w = value, self._from_boxes @ v
 
     def _feed_back(self) -> None:
         """Polish a new best direction by planes through it; in high dimensions keep looking for one anyway."""
-        if self.nested:
-            return
-        if self._white is not None and self.value > self.planes.value:
-            self.planes.begin(self._white)
-            self._sweep_planes(10 * len(self._white))
+        if not self.nested and self.w is not None and self.value > self.planes.value:
+            self.planes.begin(self.w)
+            self._sweep_planes(10 * len(self.planes.best))
 
-    def _push(self, cells: Iterable[Floats], bound: float, *, swept: bool) -> None:
-        for cell in cells:
-            tight = bound if swept else min(bound, float(cell[-1]))
-            if tight >= self.value + self.step:
-                heapq.heappush(self._heap, (-tight, next(self._ticket), swept, cell))
+    def _push(self, cell: Floats, bound: float, *, swept: bool = False) -> None:
+        if bound >= self.value + self.step:
+            heapq.heappush(self._heap, (-bound, next(self._ticket), swept, cell))
 
     def _lay_out(self) -> None:
         """Coordinates around the best direction so far, and what the bounds of cells read."""
         self._covered = True
-        self._to_white = centred_coordinates(self._white_arrangement, self.planes.w, self._rng)
-        self.local = self._arrangement.transformed(self._from_white @ self._to_white)
+        planes = self.planes
+        self._from_boxes = planes.back @ centred_coordinates(planes.white, planes.best, self._rng)
+        self.local = self._arrangement.transformed(self._from_boxes)
         self._boxes = BoxSearch(self.local, _BATCH) if self.local.gain is None else None
         self._sweeper = Sweeper(self.local)
 
     def _cover(self) -> None:
         d = self.local.D.shape[1]
         if self._boxes is not None and d < SWEEP_FROM:
-            self._push(facet_boxes(d, self.bound), self.bound, swept=False)
+            for box in facet_boxes(d, self.bound):
+                self._push(box, self.bound)
             return
         for cell in swept_cells(d):
             bound = self.bound if self.clock.expired else self._sweeper.bound(cell, self.value + self.step)
-            self._push([cell], bound, swept=True)
+            self._push(cell, bound, swept=True)
 
     def _round(self, pool: ThreadPoolExecutor) -> None:
         """Look at a few cells, and in high dimensions, where proofs are far, at a few planes meanwhile."""
@@ -208,16 +202,16 @@ class BranchAndBound:
             return
         ample = next(self._ticket) > 200
         share = max(1.0, self.clock.left / _BATCH)
-        results = list(
-            pool.map(
-                lambda slot: boxes.expand(slot, batch[slot], self.value, self.step, share, ample), range(len(batch))
-            )
-        )
-        for box, (cells, opened, value, v) in zip(batch, results, strict=True):
+
+        def expand(slot: int, box: Floats) -> tuple[int, Floats, float, Floats]:
+            return boxes.expand(slot, box, self.value, self.step, share, ample)
+
+        for box, (cells, opened, value, v) in zip(batch, list(pool.map(expand, count(), batch)), strict=True):
             self.clock.cells += cells
             if value > self.value:
                 self._offer(v, value)
-            self._push(opened, float(box[-1]), swept=False)
+            for child in opened:
+                self._push(child, min(float(box[-1]), float(child[-1])))
 
     def _radius(self, box: Floats) -> float:
         d = self.local.D.shape[1]
@@ -227,7 +221,7 @@ class BranchAndBound:
         box = box_around(cell, bound)
         radius = self._radius(box)
         if self._boxes is not None and radius < _SWEPT_RADIUS:
-            self._push([box], bound, swept=False)
+            self._push(box, bound)
             return
         if radius < _LOOK_RADIUS and self._resolve(box, split=False):
             return
@@ -237,7 +231,7 @@ class BranchAndBound:
         for half in split_swept(cell, self._sweeper.spread, BINS):
             tight = min(bound, self._sweeper.bound(half, self.value + self.step))
             self.clock.cells += 1
-            self._push([half], tight, swept=True)
+            self._push(half, tight, swept=True)
 
     def _resolve(self, box: Floats, *, split: bool = True) -> bool:
         """Decide a small box by its undecided pairs, or else cut it. Returns whether it is done with."""
@@ -250,27 +244,29 @@ class BranchAndBound:
         bound = min(bound, rest.top)
         if bound >= self.value + self.step and not len(rest.D):
             self._offer(c, bound)
-        elif bound >= self.value + self.step and spanning(rest).shape[1] < d:
-            outcome = maximise(rest, self.clock, known=self.value)
-            if outcome.w is not None:
-                self._approach(c, spanning(rest), outcome)
-            bound = min(bound, outcome.bound)
+        elif bound >= self.value + self.step:
+            basis = spanning(rest)
+            if basis.shape[1] < d:
+                outcome = maximise(rest, self.clock, known=self.value)
+                if outcome.w is not None:
+                    self._approach(c, basis, outcome.w, outcome.value)
+                bound = min(bound, outcome.bound)
         if bound < self.value + self.step:
             return True
         if split:
             self._cut(np.append(box[:-1], bound))
         return False
 
-    def _approach(self, c: Floats, basis: Floats, outcome: Outcome) -> None:
-        """Step from the common zero of the pairs in this span nearest to c along the direction that decides them."""
-        assert outcome.w is not None
+    def _approach(self, c: Floats, basis: Floats, w: Floats, value: float) -> None:
+        """Step from the common zero of the pairs in this span nearest to c along the direction w that decides them."""
         zero = c - basis @ (basis.T @ c)
         for size in 10.0 ** -np.arange(2, 9):
-            self._offer(zero + size * outcome.w / np.linalg.norm(outcome.w), outcome.value)
+            self._offer(zero + size * w / np.linalg.norm(w), value)
 
     def _cut(self, box: Floats) -> None:
         d = self.local.D.shape[1]
-        if self._radius(box) < _THINNEST:
+        if self._radius(box) < TOLERANCE:
             self._stuck = max(self._stuck, float(box[-1]))
         else:
-            self._push(halves(box, int(np.argmax(box[d : 2 * d]))), float(box[-1]), swept=False)
+            for half in halves(box, int(np.argmax(box[d : 2 * d]))):
+                self._push(half, float(box[-1]))

@@ -84,7 +84,7 @@ class BoxSearch:
         plan[0] = 1, size, 0
         best[0] = value - self._shift
         budget = max(_BUDGET, 20.0 * size) if ample else 20.0 * size
-        limits = np.array([best[0], step, self.smallest, budget, most_cells, self._rounding, self._pad])
+        limits = np.array([step, self.smallest, budget, most_cells, self._rounding, self._pad])
         opened, cells = search_boxes(pool, work, index, stack, plan, limits, axes, out, best)
         boxes = out[:opened].copy()
         boxes[:, -1] += self._shift

@@ -10,8 +10,8 @@ from hullrank._progress import tell_bounds
 class Clock:
     """Time and cell limits, shared by everything that one fit runs; ``until`` ends a turn of one method earlier.
 
-    ``base`` is what values and bounds hold beside the statistic (rewards for required signs), and the trace leaves out;
-    ``total`` is the largest conceivable statistic, of which reports give the share.
+    ``base`` is what values and bounds hold beside the statistic (rewards for required signs), and ``total`` the largest
+    conceivable statistic; the trace of (seconds, value, bound) leaves out the base and gives shares of the total.
     """
 
     seconds: float = float("inf")
@@ -38,7 +38,7 @@ class Clock:
     @property
     def expired(self) -> bool:
         """Whether a limit is met."""
-        return self.left <= 0 or self.elapsed >= min(self.seconds, self.until)
+        return not self.allows(0.0)
 
     @property
     def remaining(self) -> float:
@@ -56,10 +56,9 @@ class Clock:
 
     def record(self, value: float, bound: float) -> None:
         """Add to the trace if value or bound changed."""
-        value, bound = value - self.base, bound - self.base
+        value, bound = float(value - self.base) / self.total, float(bound - self.base) / self.total
         if not self.trace or self.trace[-1][1:] != (value, bound):
-            self.trace.append((self.elapsed, float(value), float(bound)))
-            value, bound = float(value) / self.total, float(bound) / self.total
+            self.trace.append((self.elapsed, value, bound))
             tell_bounds(value, bound, min(self.elapsed / self.seconds, 1.0))
             if self.verbose:
                 print(f"{self.elapsed:8.2f} s  {self.cells:>12,} cells  value {value:.10g}  bound {bound:.10g}")

@@ -112,7 +112,7 @@ def _without_traces(v: Floats, signs: NDArray[np.int64]) -> Iterator[Floats]:
         yield np.where(faint, 0.0, v)
 
 
-def nearest_point(D: Floats, max_iter: int = 1000) -> Floats | None:
+def nearest_point(D: Floats) -> Floats | None:
     """The point of conv{D_p} nearest to 0 (Wolfe's method), which is the direction of largest min_p D_p.w / |w|.
 
     None if the hull comes too near to 0 to tell. Large D get fewer iterations, which costs margin, not pairs.
@@ -122,7 +122,7 @@ def nearest_point(D: Floats, max_iter: int = 1000) -> Floats | None:
     corral = [int(np.argmin((D * D).sum(axis=1)))]
     weights = np.ones(1)
     size = np.abs(D).max()
-    for _ in range(min(max_iter, max(20, int(_WORK / D.size)))):
+    for _ in range(min(1000, max(20, int(_WORK / D.size)))):
         x = weights @ D[corral]
         products = D @ x
         entering = int(np.argmin(products))

@@ -48,8 +48,10 @@ def grade(statement: Statement, w: Floats, claim: Claim) -> ExactCertificate:
     slack = 0.0 if claim.step else 1e-9 * max(1.0, abs(claim.top))
     attained = statement.rule.allows(w) and float(value) >= bound - slack
     status = claim.stopped
-    if not claim.final:
-        status = _status(claim, attained, bound - float(value))
+    if attained and not claim.final:
+        status = Status.PROVEN_OPTIMAL
+    elif bound - float(value) <= claim.allowed_gap and not claim.final:
+        status = Status.CONVERGED
     return ExactCertificate(
         value=float(value / total),
         upper_bound=float(value / total) if attained else float(Fraction(bound) / total),
@@ -64,9 +66,3 @@ def grade(statement: Statement, w: Floats, claim: Claim) -> ExactCertificate:
         rigorous=claim.rigorous,
         remarks=claim.remarks,
     )
-
-
-def _status(claim: Claim, attained: bool, gap: float) -> Status:
-    if attained:
-        return Status.PROVEN_OPTIMAL
-    return Status.CONVERGED if gap <= claim.allowed_gap else claim.stopped

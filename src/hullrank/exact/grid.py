@@ -87,7 +87,7 @@ def read_grid(X: Floats) -> Grid:
     columns = [_read_column(X[:, j]) for j in range(X.shape[1])]
     large = np.array([whole.dtype == object for whole, _, _ in columns])
     # Differences of small integers are exact; those of other floats are rounded once, by the subtraction.
-    units = np.where(large, _powers(_exponents(X)), [float(step) for _, step, _ in columns])
+    units = np.where(large, np.ldexp(1.0, _exponents(X)), [float(step) for _, step, _ in columns])
     whole = np.column_stack([each.astype(object if large.any() else np.int64) for each, _, _ in columns])
     values = _scaled(X, np.where(large, units, np.inf))
     values[:, ~large] = whole[:, ~large].astype(np.float64)
@@ -112,13 +112,17 @@ def column_scale(X: Floats) -> Floats:
 
 def _read_floats(X: Floats) -> Grid:
     """All columns as integers times a power of two each, without looking for coarser readings."""
-    mantissa, exponent = np.frexp(X)
-    lowest = np.where(X != 0, exponent, 2**30).min(axis=0)
-    lowest = np.where(lowest == 2**30, 0, lowest)
-    shift = np.where(X != 0, exponent - lowest, 0)
-    whole = (mantissa * 2.0**53).astype(np.int64).astype(object) << shift.astype(object)
-    units = _powers(_exponents(X))
-    return Grid(whole, tuple(Fraction(2) ** (int(low) - 53) for low in lowest), _scaled(X, units), units, False)
+    whole, powers = as_integers(X)
+    units = np.ldexp(1.0, _exponents(X))
+    return Grid(whole, tuple(Fraction(2) ** int(power) for power in powers), _scaled(X, units), units, False)
+
+
+def as_integers(values: Floats) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Python integers, and a power of two for each column to multiply them with: the values without rounding."""
+    mantissa, exponent = np.frexp(values)
+    lowest = np.asarray(exponent.min(axis=0), dtype=np.int64)
+    digits = np.ldexp(mantissa, 53).astype(np.int64).astype(object)
+    return digits << (exponent - lowest).astype(object), lowest - 53
 
 
 def _scaled(X: Floats, units: Floats) -> Floats:
@@ -137,10 +141,6 @@ def _scaled(X: Floats, units: Floats) -> Floats:
 def _exponents(X: Floats) -> NDArray[np.int64]:
     """The power of two above the largest entry of every column."""
     return np.asarray(np.frexp(np.abs(X).max(axis=0))[1], dtype=np.int64)
-
-
-def _powers(exponents: NDArray[np.int64]) -> Floats:
-    return np.asarray(np.ldexp(1.0, exponents), dtype=np.float64)
 
 
 def _read_column(column: Floats) -> tuple[NDArray[Any], Fraction, bool]:
@@ -162,17 +162,12 @@ def _read_column(column: Floats) -> tuple[NDArray[Any], Fraction, bool]:
 
 def _dyadic(levels: Floats) -> tuple[NDArray[Any], Fraction]:
     """Sorted levels as integers times a power of two, without rounding: the lowest is 0, and the gcd is 1."""
-    mantissa, exponent = np.frexp(levels)
-    lowest = int(exponent[levels != 0].min()) if levels.any() else 0
-    parts = [
-        int(part) << int(power) if part else 0
-        for part, power in zip(mantissa * 2.0**53, np.where(levels != 0, exponent - lowest, 0), strict=True)
-    ]
-    shifted = [part - parts[0] for part in parts]
-    shared = gcd(*shifted) or 1
-    whole = [part // shared for part in shifted]
+    parts, power = as_integers(levels)
+    parts = parts - parts[0]
+    shared = gcd(*parts) or 1
+    whole = parts // shared
     kind = np.int64 if whole[-1] < _SMALL else object
-    return np.array(whole, dtype=kind), Fraction(2) ** (lowest - 53) * shared
+    return whole.astype(kind), Fraction(2) ** int(power) * shared
 
 
 def _decimal(levels: Floats) -> tuple[NDArray[np.int64], Fraction] | None:

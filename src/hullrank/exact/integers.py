@@ -1,6 +1,7 @@
 """Exact facts about pair directions: which are parallel, whether they span the space, in which order they turn."""
 
 from functools import cmp_to_key
+from itertools import combinations
 from math import gcd, lcm
 from typing import Any
 
@@ -13,7 +14,8 @@ from hullrank.exact.grid import Grid
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_PRIMES = (2**31 - 1, 2**31 - 19)
+_PRIME = 2**61 - 1
+"""Integers of any size are hashed modulo this."""
 
 
 def parallel_classes(grid: Grid, above: Indices, below: Indices, D: Floats) -> tuple[Indices, Indices, Floats]:
@@ -25,8 +27,7 @@ def parallel_classes(grid: Grid, above: Indices, below: Indices, D: Floats) -> t
     group = np.arange(len(D))
     near = _neighbours(D)
     if len(near):
-        first, where = _equal_rows(_keys(grid, above[near], below[near]))
-        first, where = _verified(grid, above[near], below[near], first, where)
+        first, where = _equal_rows(primitive(grid.vectors(above[near], below[near]))[0])
         group[near] = near[first[where]]
     members, group = np.unique(group, return_inverse=True)
     sign = np.ones(len(D))
@@ -42,66 +43,35 @@ def _neighbours(D: Floats) -> Indices:
     return order[np.concatenate([close, [False]]) | np.concatenate([[False], close])] if len(D) else order
 
 
-def _keys(grid: Grid, above: Indices, below: Indices) -> NDArray[np.int64]:
-    """Integers that are equal for parallel differences.
+def primitive(vectors: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Integer vectors over their greatest common divisors, the first entry that is not 0 made positive; former signs.
 
-    Small differences are divided by their greatest common divisor, the first entry that is not 0 made positive. For
-    large ones, ratios to that entry are taken modulo two primes; those may also agree for others.
+    They are equal for parallel vectors, and only for those.
     """
-    differ = grid.values[above] != grid.values[below]
-    lead, at = np.argmax(differ, axis=1), np.arange(len(above))
-    if grid.small:
-        vectors = grid.vectors(above, below)
-        shared = np.gcd.reduce(vectors, axis=1) * np.sign(vectors[at, lead])
-        return np.asarray(vectors // shared[:, None])
-    found = [lead]
-    for prime in _PRIMES:
-        rows = (grid.whole % prime).astype(np.int64)
-        vectors = (rows[above] - rows[below]) % prime
-        inverse = _power(vectors[at, lead], prime - 2, prime)
-        found += list((vectors * inverse[:, None] % prime).T)
-    return np.column_stack(found)
+    sign = np.sign(vectors[np.arange(len(vectors)), np.argmax(vectors != 0, axis=1)])
+    divisor = np.abs(np.gcd.reduce(vectors, axis=1))  # a single Python integer keeps its sign in the reduction
+    return vectors // (divisor * sign)[:, None], sign
 
 
-def _power(base: NDArray[np.int64], exponent: int, prime: int) -> NDArray[np.int64]:
-    result = np.ones_like(base)
-    while exponent:
-        if exponent & 1:
-            result = result * base % prime
-        base = base * base % prime
-        exponent >>= 1
-    return result
-
-
-def _equal_rows(keys: NDArray[np.int64]) -> tuple[Indices, Indices]:
+def _equal_rows(keys: NDArray[Any]) -> tuple[Indices, Indices]:
     """The first member of each group of equal rows, and the group of every row; equal hashes are compared in full."""
-    factors = np.random.default_rng(0).integers(1, 2**63, keys.shape[1], dtype=np.uint64) | np.uint64(1)
-    with np.errstate(over="ignore"):
-        hashes = (keys.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
-    _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    _, first, group = np.unique(row_hashes(keys)[0], return_index=True, return_inverse=True)
     group = group.ravel()
     if (keys != keys[first[group]]).any():
         return distinct_rows(keys)
     return first, group
 
 
-def _verified(grid: Grid, above: Indices, below: Indices, first: Indices, group: Indices) -> tuple[Indices, Indices]:
-    """Groups whose members are parallel to the first one without doubt; others become groups of their own."""
-    shared = np.flatnonzero(first[group] != np.arange(len(group)))
-    if grid.small or not len(shared):
-        return first, group
-    head, at = first[group[shared]], np.arange(len(shared))
-    own, other = grid.vectors(above[shared], below[shared]), grid.vectors(above[head], below[head])
-    column = np.argmax(own != 0, axis=1)
-    wrong = shared[(own * other[at, column][:, None] != other * own[at, column][:, None]).any(axis=1)]
-    group = group.copy()
-    group[wrong] = len(first) + np.arange(len(wrong))
-    return np.concatenate([first, wrong]), group
+def row_hashes(rows: NDArray[Any]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """A hash of every row, and the odd factors that it is made with: the sum of entry times factor, modulo 2^64."""
+    factors = np.asarray(np.random.default_rng(0).integers(1, 2**63, rows.shape[1], np.uint64)) | np.uint64(1)
+    entries = rows % _PRIME if rows.dtype == object else rows
+    return np.asarray((entries.astype(np.uint64) * factors).sum(axis=1), np.uint64), factors
 
 
 def spans_at_most(vectors: NDArray[Any], independent: Indices) -> bool:
     """Whether all integer vectors lie in the span of a few of them, exactly."""
-    null = null_vectors([[int(x) for x in row] for row in vectors[independent]], vectors.shape[1])
+    null = null_vectors(vectors[independent].tolist(), vectors.shape[1])
     if len(null) < vectors.shape[1] - len(independent):
         return False
     largest = max((abs(x) for vector in null for x in vector), default=0)
@@ -150,20 +120,17 @@ def turning_order(vectors: NDArray[Any], unit: Floats, order: Indices, close: ND
     """
     if not close.any():
         return order
-    first, second = _plane_columns(vectors)
-    exact = vectors[:, [first, second]].astype(object)
+    exact = vectors[:, _plane_columns(vectors)].astype(object)
     turn = _orientation(exact, unit, order)
 
     def compare(p: int, q: int) -> int:
         return -turn * _sign(exact[p][0] * exact[q][1] - exact[p][1] * exact[q][0])
 
     result = order.copy()
-    starts = np.flatnonzero(close & ~np.concatenate([[False], close[:-1]]))
-    for start in starts:
-        stop = start + 1
-        while stop < len(close) + 1 and close[stop - 1]:
-            stop += 1
-        result[start:stop] = sorted(order[start:stop].tolist(), key=cmp_to_key(compare))
+    edges = np.diff(close.astype(np.int8), prepend=0, append=0)  # 1 where a run begins, -1 behind it
+    for start, last in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
+        run = slice(start, last + 1)
+        result[run] = sorted(order[run].tolist(), key=cmp_to_key(compare))
     return result
 
 
@@ -171,15 +138,12 @@ def _sign(value: Any) -> int:
     return int(value > 0) - int(value < 0)
 
 
-def _plane_columns(vectors: NDArray[Any]) -> tuple[int, int]:
+def _plane_columns(vectors: NDArray[Any]) -> list[int]:
     """Two columns in which the vectors still span a plane."""
-    d = vectors.shape[1]
-    head = [int(x) for x in vectors[0]]
-    for row in vectors[1:]:
-        for a in range(d):
-            for b in range(a):
-                if head[a] * int(row[b]) != head[b] * int(row[a]):
-                    return b, a
+    head = vectors[0].tolist()
+    for a, b in combinations(range(len(head)), 2):
+        if any(head[a] * y != head[b] * x for x, y in vectors[:, [a, b]].tolist()):
+            return [a, b]
     raise ValueError("the vectors lie on a line")
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from hullrank.exact.arrangement import Arrangement
 from hullrank.exact.clock import Clock
-from hullrank.exact.coordinates import spanning, whitening
-from hullrank.exact.integers import null_vectors
+from hullrank.exact.coordinates import spanning
+from hullrank.exact.integers import null_vectors, primitive
 from hullrank.exact.lattice_program import DirectionProgram, Ints, Relations, SavedProgram
 from hullrank.exact.plane_search import PlaneSearch
 from hullrank.solvers.linear_program import ProgramStatus, solve_lp
@@ -93,21 +93,16 @@ class LatticeSearch:
         self.clock, self.step = clock, arrangement.step
         self.bound, self.w = arrangement.top, start
         self._arrangement = arrangement
-        vectors = arrangement.vectors
-        lead = vectors[np.arange(len(vectors)), np.argmax(vectors != 0, axis=1)]
-        self._sign = np.sign(lead)
-        self._U = np.asarray(vectors // (np.gcd.reduce(vectors, axis=1) * self._sign)[:, None], dtype=np.int64)
+        self._U, self._sign = primitive(arrangement.vectors)
         cost = arrangement.weight * self._sign
         self._offset = arrangement.value_of(np.zeros(len(cost), dtype=bool)) - float(cost[self._sign < 0].sum())
         self.relations = Relations(self._U)
         self._program = DirectionProgram(cost, self.relations)
         self._heap: list[tuple[float, int, _Node | None]] = [(-np.inf, 0, None)]  # None is the root
         self._ticket, self._stuck = count(1), -np.inf
-        back = whitening(arrangement.D, spanning(arrangement))
-        self._back, self._into = back, np.linalg.pinv(back)
-        self._planes = PlaneSearch(arrangement.transformed(back), self._into @ start, np.random.default_rng(seed))
+        self._planes = PlaneSearch(arrangement, spanning(arrangement), np.random.default_rng(seed), start)
         self.value = arrangement.value(start)
-        self._polish(40 * len(back.T))
+        self._polish(40 * len(self._planes.best))
 
     @property
     def promising(self) -> bool:
@@ -128,24 +123,25 @@ class LatticeSearch:
 
     def run(self) -> None:
         """Search until proven or a limit is met; may be called again to go on."""
-        while self._heap and not self.clock.expired and self.bound >= self.value + self._needed:
+        room = max(self.step, self.clock.allowed_gap)
+        while self._heap and not self.clock.expired and self.bound >= self.value + room:
             self._branch(*heapq.heappop(self._heap))
             top = max(self._stuck, self.value, -self._heap[0][0] if self._heap else -np.inf)
             self.bound = min(self.bound, top)
             self.clock.record(self.value, self.bound)
 
-    @property
-    def _needed(self) -> float:
-        return max(self.step, self.clock.allowed_gap)
-
     def _branch(self, negative: float, ticket: int, node: _Node | None) -> None:
         """Bound the two halves of a node (or the root itself), and keep those that may beat the best."""
         if -negative < self.value + self.step:
             return
-        if node is not None:
+        parts: list[tuple[Ints, Ints]]
+        if node is None:
+            parts = [(np.zeros(len(self._U), dtype=np.int8), np.ones(len(self._U), dtype=np.int8))]
+        else:
             node.fix(self.value + self.step)
+            parts = list(node.halves(self.relations, self._arrangement.weight))
         found = []
-        for low, high in self._root() if node is None else node.halves(self.relations, self._arrangement.weight):
+        for low, high in parts:
             if node is not None:
                 self._program.restore(node.saved)
             bound, half = self._relax(low, high, -negative, root=node is None)
@@ -161,10 +157,6 @@ class LatticeSearch:
             found.append((-bound, next(self._ticket), half))
         for each in found:
             heapq.heappush(self._heap, each)
-
-    def _root(self) -> list[tuple[Ints, Ints]]:
-        m = len(self._U)
-        return [(np.zeros(m, dtype=np.int8), np.ones(m, dtype=np.int8))]
 
     def _relax(self, low: Ints, high: Ints, bound: float, *, root: bool) -> tuple[float, _Node | None]:
         """The bound with the signs between low and high, and the node to branch on: None if there is none, or time is
@@ -197,12 +189,12 @@ class LatticeSearch:
         agreement = self._arrangement.weight * self._sign * (2 * p - 1)
         v = self._arrangement.D.T @ agreement
         if v.any():
-            self._planes.begin(self._into @ v)
+            self._planes.begin(v)
             self._polish(10 * len(v) if root else min(10 * len(v), 1 + len(p) // 100))
 
     def _polish(self, planes: int) -> None:
         self._planes.run_within(planes, self.clock)
-        self.offer(self._back @ self._planes.w)
+        self.offer(self._planes.w)
 
     def _realise(self, p: Floats) -> bool:
         """Find w with all signs of a whole p, or cut p off; returns whether either worked."""

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.exact.integers import row_hashes
 from hullrank.solvers.linear_program import Basis, GrowingProgram, LinearProgram, ProgramSolution, ProgramStatus
 
 Floats = NDArray[np.float64]
@@ -29,9 +30,7 @@ class Relations:
     """The additive relations between directions, listed in compiled code; only a window of them if they are many."""
 
     def __init__(self, U: Ints) -> None:
-        factors = np.random.default_rng(0).integers(1, 2**63, U.shape[1], dtype=np.uint64) | np.uint64(1)
-        with np.errstate(over="ignore"):
-            hashes = (U.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
+        hashes, factors = row_hashes(U)
         self._arrays = np.ascontiguousarray(U), hashes, _hash_table(hashes), factors
         self._starts = [0]
         self._at = 0
@@ -151,7 +150,6 @@ class DirectionProgram:
         self.cost = np.ceil(cost * self._scale).astype(np.int64)
         self._objective = -cost
         self._program = self._with(self.cuts)
-        self.solves = 0
 
     def _with(self, cuts: Cuts) -> GrowingProgram:
         box = np.zeros(len(self.cost)), np.ones(len(self.cost))
@@ -172,7 +170,6 @@ class DirectionProgram:
         """The solver's answer with p between low and high, and a bound of cost.p there; -inf if there is no p."""
         self._program.set_bounds(low.astype(np.float64), high.astype(np.float64))
         answer = self._program.solve(seconds)
-        self.solves += 1
         if answer.status is ProgramStatus.OPTIMAL:
             self.multipliers = self._rounded(-answer.row_duals, self._scale)
             return answer, self.cuts.bound(self.cost, self.multipliers, low, high) / self._scale

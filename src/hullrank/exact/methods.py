@@ -1,7 +1,7 @@
 """What each exact method does with a run."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from hullrank.exact.arrangement import Arrangement
 from hullrank.exact.branch_and_bound import SWEEP_FROM, BranchAndBound
 from hullrank.exact.clock import Clock
-from hullrank.exact.coordinates import MOST_DIMENSIONS, spanning, whitening
+from hullrank.exact.coordinates import MOST_DIMENSIONS, spanning
 from hullrank.exact.direction import raw_weights, scaled_direction
 from hullrank.exact.lattice import GUARANTEE, LatticeSearch, reason_against
 from hullrank.exact.mip import rank_program
 from hullrank.exact.packing import Packing
 from hullrank.exact.plane_search import PlaneSearch
 from hullrank.exact.plane_sweep import maximise_flat
-from hullrank.exact.scoring import ScoringSearch
 from hullrank.exact.statement import Statement
 from hullrank.exceptions import HullrankError
 from hullrank.problem.certificate import Status
@@ -65,10 +64,7 @@ class Run:
     bound: float
     engine: BranchAndBound | None = None
     lattice: LatticeSearch | None = None
-    search: PlaneSearch | None = None
-    scoring: ScoringSearch | None = None
     weights: Floats | None = None
-    back: Floats = field(default_factory=lambda: np.empty(0))
     guarantee: str = _PROOF
     rigorous: bool = False
     remarks: tuple[str, ...] = ()
@@ -94,11 +90,6 @@ class Run:
             self.guarantee = GUARANTEE if self.rigorous else _PROOF
             self.bound = min(self.bound, self.lattice.bound)
             self.v = max(self.v, self.lattice.w, key=self.arrangement.value)
-        if self.scoring is not None:
-            self.bound = min(self.bound, self.scoring.bound + self.statement.reward)
-            self.weights = self.scoring.w
-        if self.search is not None:
-            self.v = self.back @ self.search.w
 
 
 def _sweep(run: Run) -> None:
@@ -119,14 +110,15 @@ def _sweep(run: Run) -> None:
 
 def _plane_search(run: Run) -> None:
     arrangement = run.arrangement
-    run.back = whitening(arrangement.D, spanning(arrangement))
-    into = np.linalg.pinv(run.back)
-    run.search = PlaneSearch(arrangement.transformed(run.back), into @ run.v, np.random.default_rng(run.seed))
+    search = PlaneSearch(arrangement, spanning(arrangement), np.random.default_rng(run.seed), run.v)
     before = -1
-    while run.clock.cells > before and run.search.value < run.bound - run.arrangement.step:
-        before = run.clock.cells
-        run.search.run_within(1, run.clock)
-        run.clock.record(run.search.value, run.bound)
+    try:
+        while run.clock.cells > before and search.value < run.bound - arrangement.step:
+            before = run.clock.cells
+            search.run_within(1, run.clock)
+            run.clock.record(search.value, run.bound)
+    finally:
+        run.v = search.w
 
 
 def _branch_and_bound(run: Run) -> None:
@@ -161,8 +153,6 @@ def _pack(run: Run, rank: int) -> None:
 
 
 def _lattice(run: Run) -> None:
-    if not len(run.arrangement.D):
-        return
     reason = reason_against(run.arrangement)
     if reason:
         raise HullrankError(reason)
@@ -172,41 +162,39 @@ def _lattice(run: Run) -> None:
 
 def _auto(run: Run) -> None:
     """Branch and bound, and the lattice program where directions are few; they take turns and share what they find."""
-    if reason_against(run.arrangement):
+    if not reason_against(run.arrangement):
+        run.lattice = LatticeSearch(run.arrangement, run.clock, start=run.v, seed=run.seed)
+    if run.lattice is None or run.lattice.hopeless:
         _branch_and_bound(run)
-        return
-    run.lattice = LatticeSearch(run.arrangement, run.clock, start=run.v, seed=run.seed)
-    if run.lattice.hopeless:
+    elif np.isinf(run.clock.max_cells):
+        _take_turns(run, run.lattice)
+    elif run.lattice.promising:  # turns of so many seconds would depend on the machine
+        run.lattice.run()
+    else:
         _branch_and_bound(run)
-        return
-    if np.isfinite(run.clock.max_cells):  # turns of so many seconds would depend on the machine
-        (run.lattice.run if run.lattice.promising else lambda: _branch_and_bound(run))()
-        return
-    turn, mine = _FIRST_TURN, run.lattice.promising
+
+
+def _take_turns(run: Run, lattice: LatticeSearch) -> None:
+    """The lattice program and branch and bound in turns, the more promising first; the slower gets shorter turns."""
+    turn, programs = _FIRST_TURN, lattice.promising  # whether it is the turn of the lattice program
     gains = {True: float("inf"), False: float("inf")}  # by how much a second lowered the bound, in the last turn
     while not run.proven and not run.clock.over:
-        behind, before = gains[mine] < gains[not mine], run.bound
+        behind, before = gains[programs] < gains[not programs], run.bound
         seconds = turn / _BEHIND if behind else turn
         run.clock.until = run.clock.elapsed + seconds
-        if mine:
-            run.lattice.run()
+        if programs:
+            lattice.run()
         elif run.engine is None:
             _branch_and_bound(run)
         else:
             run.engine.run()
-        _share(run)
-        gains[mine] = (before - run.bound) / seconds
-        turn, mine = turn if behind else 2 * turn, not mine
+        run.collect()
+        lattice.offer(run.v)
+        if run.engine is not None:
+            run.engine.learn(run.v, run.bound)
+        gains[programs] = (before - run.bound) / seconds
+        turn, programs = turn if behind else 2 * turn, not programs
     run.clock.until = float("inf")
-
-
-def _share(run: Run) -> None:
-    """Let both methods know the best direction and bound of each other."""
-    run.collect()
-    assert run.lattice is not None
-    run.lattice.offer(run.v)
-    if run.engine is not None:
-        run.engine.learn(run.v, run.bound)
 
 
 def check_program(statement: Statement) -> None:

@@ -10,6 +10,7 @@ the answer may be wrong in any way, and is recounted.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,82 +55,62 @@ def rank_program(statement: Statement, epsilon: float) -> RankProgram:
     """P_AUC or P_RRF of a statement."""
     D = statement.X[statement.above] - statement.X[statement.below]
     if isinstance(statement, PairStatement):
-        weight = statement.weights[statement.above] * statement.weights[statement.below]
-        return _pair_program(D, weight, epsilon)
+        return _pair_program(D, statement.pair_weights, epsilon)
     assert isinstance(statement, RankStatement)
     return _functional_program(statement, D, epsilon)
 
 
 def _pair_program(D: Floats, weight: Floats, epsilon: float) -> RankProgram:
     P, d = D.shape
-    program = LinearProgram(
-        np.concatenate([np.zeros(d), -weight]),
-        sp.hstack([sp.csr_array(-D), sp.eye_array(P)], format="csc"),
-        np.full(P, -np.inf),
-        np.full(P, 1.0 - epsilon),
-        np.concatenate([np.full(d, -1.0), np.zeros(P)]),
-        np.ones(d + P),
-        np.arange(d + P) >= d,
-    )
+    rows = sp.hstack([sp.csr_array(-D), sp.eye_array(P)], format="csc")
+    program = _program(d, np.concatenate([np.zeros(d), -weight]), rows, np.full(P, 1.0 - epsilon))
     return RankProgram(program, D, weight, np.zeros(P, dtype=np.intp), np.empty(0), epsilon, 0.0)
+
+
+def _program(d: int, cost: Floats, rows: Any, most: Floats) -> LinearProgram:
+    """Minimise over d weights between -1 and 1 and further columns that are 0 or 1, where rows are at most ``most``."""
+    binary = np.arange(len(cost)) >= d
+    return LinearProgram(
+        cost, rows, np.full(len(most), -np.inf), most, np.where(binary, 0.0, -1.0), np.ones(len(cost)), binary
+    )
 
 
 def _functional_program(statement: RankStatement, D: Floats, epsilon: float) -> RankProgram:
     P, d = D.shape
     owners = np.flatnonzero(statement.positive)
     owner = np.searchsorted(owners, statement.above)
-    weight = (statement.positive + statement.negative)[statement.below]
+    weight = statement.counts[statement.below]
     rises = np.flatnonzero(np.diff(statement.gain) > 0)
     levels = (rises + 2).astype(np.float64)
-    T = len(owners) * len(levels)
     multiplicity = statement.positive[owners]
     cost = np.outer(multiplicity, np.diff(statement.gain)[rises]).ravel()
-    steps = np.diff(np.concatenate([[1.0], levels]))
-    earn = sp.hstack(
+    each = sp.eye_array(len(owners))
+    counted = sp.csr_array((weight, (owner, np.arange(P))), shape=(len(owners), P))
+    falls = sp.kron(each, np.diff(np.eye(len(levels)), axis=0))  # t_{l+1} - t_l <= 0
+    either = _either(statement)
+    rows = sp.block_array(
         [
-            sp.csr_array((weight * -1.0, (owner, np.arange(P))), shape=(len(owners), P)),
-            sp.kron(sp.eye_array(len(owners)), steps[None, :]),
-        ]
-    )
-    falls = sp.kron(sp.eye_array(len(owners)), _falling(len(levels)))
-    rows = sp.vstack(
-        [
-            sp.hstack([sp.csr_array(-D), sp.eye_array(P), sp.csr_array((P, T))]),
-            sp.hstack([sp.csr_array((len(owners), d)), earn]),
-            sp.hstack([sp.csr_array((falls.shape[0], d + P)), falls]),
-            _either(statement, d, P + T),
+            [sp.csr_array(-D), sp.eye_array(P), None],
+            [None, -counted, sp.kron(each, np.diff(levels, prepend=1.0)[None, :])],
+            [None, None, falls],
+            [None, either, None],
         ],
         format="csc",
     )
-    upper = np.concatenate([np.full(P, 1.0 - epsilon), np.zeros(len(owners) + falls.shape[0])])
-    upper = np.concatenate([upper, np.ones(rows.shape[0] - len(upper))])
-    program = LinearProgram(
-        np.concatenate([np.zeros(d + P), -cost]),
-        rows,
-        np.full(rows.shape[0], -np.inf),
-        upper,
-        np.concatenate([np.full(d, -1.0), np.zeros(P + T)]),
-        np.ones(d + P + T),
-        np.arange(d + P + T) >= d,
-    )
+    most = (np.full(P, 1.0 - epsilon), np.zeros(len(owners) + falls.shape[0]), np.ones(either.shape[0]))
+    program = _program(d, np.concatenate([np.zeros(d + P), -cost]), rows, np.concatenate(most))
     constant = float(statement.gain[0] * multiplicity.sum())
     return RankProgram(program, D, weight, owner, levels, epsilon, constant)
 
 
-def _falling(n: int) -> sp.csr_array:
-    """Rows t_{l+1} - t_l <= 0."""
-    return sp.csr_array(np.eye(n, k=1)[: max(0, n - 1)] - np.eye(n)[: max(0, n - 1)])
-
-
-def _either(statement: RankStatement, d: int, rest: int) -> sp.csr_array:
-    """Rows z_ik + z_ki <= 1 for two positives i < k."""
+def _either(statement: RankStatement) -> sp.csr_array:
+    """Rows z_ik + z_ki <= 1 for two positives i < k, with a column for every pair."""
     above, below = statement.above, statement.below
     n = len(statement.X)
     place = np.full(n * n, -1)
     place[above * n + below] = np.arange(len(above))
     forward = np.flatnonzero((above < below) & (statement.positive[below] > 0))
     backward = place[below[forward] * n + above[forward]]
-    row = np.arange(len(forward))
-    entries = np.ones(2 * len(forward))
-    columns = d + np.concatenate([forward, backward])
-    return sp.csr_array((entries, (np.concatenate([row, row]), columns)), shape=(len(forward), d + rest))
+    row = np.tile(np.arange(len(forward)), 2)
+    columns = np.concatenate([forward, backward])
+    return sp.csr_array((np.ones(len(row)), (row, columns)), shape=(len(forward), len(above)))

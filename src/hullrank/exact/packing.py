@@ -7,9 +7,8 @@ A minimal set has one pair more than dimensions, so the bound is not below d / (
 Every set holds a pair that the best known direction v loses, so sets are sought around the lost pairs. What runs out
 first are the pairs that v hardly wins: the lost pairs near a tie need them. So the worst lost pairs come first, and
 members that v wins clearly are preferred, while a set is sought and once more when it is found: members are exchanged
-for clearer wins (Magic 1000 x 10: 0.053 of the pairs without a preference, 0.070 with it, 0.080 with exchanges). Where
-that uses up the clear wins before the others, members in the clearer half stay, or all. Pairs that vanish in some
-columns span fewer dimensions, and smaller sets are packed among them first.
+for clearer wins (Magic 1000 x 10: 0.053 of the pairs without a preference, 0.070 with it, 0.080 with exchanges).
+Pairs that vanish in some columns span fewer dimensions, and smaller sets are packed among them first.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,8 +32,6 @@ _CLEAR_WIN = 5.0
 """How much more pairs are wanted in sets the clearer v wins them: by the exponential of so many cosines."""
 _DEAR = -2
 """Price of a pair in a set, as a power of how much it is wanted; members are exchanged for cheaper ones."""
-_SPARED = (0.0, 0.5, 1.0)
-"""Shares of the pairs, clearest first, that are priced alike; more are when a wider choice no longer packs more."""
 _LEAST_SHARE = 0.02
 """Share of the pairs that must vanish in the same columns to be packed by themselves."""
 _CHUNK = 2000
@@ -60,28 +57,24 @@ class Packing:
 
         ``better`` hears the losses of every pass that raises them, so that an interrupt loses only the pass it ends.
         """
-        end, width, spared = clock.elapsed + seconds, float(_NARROWEST), 0
+        end, width = clock.elapsed + seconds, float(_NARROWEST)
         for _ in range(passes):
             begin = perf_counter()
-            losses, sets = self._pass(clock, end, int(width), _SPARED[spared])
+            losses, sets = self._pass(clock, end, int(width))
             fits = _SAFE * (end - clock.elapsed) / max(perf_counter() - begin, 1e-9)
-            if losses > self.losses:
-                self.losses, self.sets = losses, sets
-                better(losses)
-            elif spared + 1 == len(_SPARED) or fits * width < _NARROWEST:
+            if losses <= self.losses:
                 return
-            else:
-                width, spared = _NARROWEST, spared + 1
-                continue
+            self.losses, self.sets = losses, sets
+            better(losses)
             if width >= len(self._scores) or fits < _WORTH or clock.expired:
                 return
             width *= min(_WIDER, fits)
 
-    def _pass(self, clock: Clock, end: float, width: int, spared: float) -> tuple[float, Indices]:
+    def _pass(self, clock: Clock, end: float, width: int) -> tuple[float, Indices]:
         left, losses, sets = self._weight.copy(), 0.0, [self.sets[:0]]
         for pairs, columns in self._subspaces:
             D = self._arrangement.D[np.ix_(pairs, columns)]
-            group = _Group(D, self._scores[pairs], left[pairs], self._rng, spared)
+            group = _Group(D, self._scores[pairs], left[pairs], self._rng)
             for lost in group.chunks():
                 if clock.expired or clock.elapsed > end:
                     break
@@ -111,7 +104,7 @@ class Packing:
 class _Group:
     """Pairs of one subspace: what is left of their weights, and the pool that members of sets are chosen from."""
 
-    def __init__(self, D: Floats, scores: Floats, left: Floats, rng: np.random.Generator, spared: float) -> None:
+    def __init__(self, D: Floats, scores: Floats, left: Floats, rng: np.random.Generator) -> None:
         self.D, self.left, self._rng = np.ascontiguousarray(D), left, rng
         self._E, cosine = _search_coordinates(D, scores)
         lost = np.flatnonzero((scores <= 0) & (left > 0))
@@ -120,8 +113,6 @@ class _Group:
         self._pool = np.ascontiguousarray(self._E[self._ids].T, dtype=np.float32)
         self._favour = np.exp(_CLEAR_WIN * cosine[self._ids]).astype(np.float32)
         self._price = self._favour**_DEAR
-        if spared and len(self._price):
-            self._price = np.maximum(self._price, np.quantile(self._price, spared))
         self._where = np.full(len(D), -1)
         self._where[self._ids] = np.arange(len(self._ids))
         self._n_pool = len(self._ids)

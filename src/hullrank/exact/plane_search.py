@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from hullrank.exact.arrangement import Arrangement
 from hullrank.exact.clock import Clock
+from hullrank.exact.coordinates import whitening
 from hullrank.exact.plane_sweep import sweep_plane
 
 Floats = NDArray[np.float64]
@@ -18,54 +19,67 @@ class PlaneSearch:
     """Repeated sweeps of planes through the current direction, with restarts near the best ends found so far.
 
     The second direction of a plane is an axis, random, the gradient of a smoothed AUC, or leads to another good end.
-    A start ends when 10 d planes in a row gave nothing.
+    A start ends when 10 d planes in a row gave nothing. The search runs in coordinates in which the pairs have the same
+    spread in every direction: ``white`` is the arrangement there, ``best`` its best direction, and ``back`` the map to
+    the coordinates of the arrangement as given.
     """
 
-    def __init__(self, arrangement: Arrangement, start: Floats, rng: np.random.Generator) -> None:
-        self.arrangement = arrangement
-        self.rng = rng
-        self.elite: list[tuple[float, Floats]] = []
+    def __init__(
+        self, arrangement: Arrangement, basis: Floats, rng: np.random.Generator, start: Floats | None = None
+    ) -> None:
+        self.back = whitening(arrangement.D, basis)
+        self.white = arrangement.transformed(self.back)
+        self._into = np.linalg.pinv(self.back)
+        self._rng = rng
+        self._elite: list[tuple[float, Floats]] = []
+        self._seconds = 0.0
         self.value = -np.inf
-        self.w = start
-        self.planes = 0
-        self.seconds = 0.0
-        self.begin(start)
+        first = self.white.D.T @ self.white.weight if start is None else self._into @ start
+        self.best = first if first.any() else np.ones(len(first))
+        self._go_on_from(self.best)
+
+    @property
+    def w(self) -> Floats:
+        """The best direction found, in the coordinates of the arrangement."""
+        return self.back @ self.best
 
     def begin(self, w: Floats) -> None:
-        """Go on from w."""
-        self._current = w / np.linalg.norm(w)
-        self._value = self.arrangement.value(self._current)
+        """Go on from w, in the coordinates of the arrangement."""
+        self._go_on_from(self._into @ w)
+
+    def _go_on_from(self, white: Floats) -> None:
+        self._current = white / np.linalg.norm(white)
+        self._value = self.white.value(self._current)
         self._failures = 0
         self._keep()
 
     def run_within(self, planes: int, clock: Clock) -> None:
         """Sweep so many planes, or as many as the clock allows."""
         for _ in range(planes):
-            if not clock.allows(self.seconds):
+            if not clock.allows(self._seconds):
                 break
             begin = time.perf_counter()
             self.run(1)
-            self.seconds = time.perf_counter() - begin
+            self._seconds = time.perf_counter() - begin
             clock.cells += 1
 
     def run(self, planes: int) -> None:
         """Sweep so many planes."""
         for _ in range(planes):
-            if self._failures > 10 * len(self.w):
+            if self._failures > 10 * len(self.best):
                 self._restart()
             self._sweep()
 
     def _sweep(self) -> None:
         w = self._current
-        A = self.arrangement.D @ w
+        A = self.white.D @ w
         b = self._second(A)
         b = b - (b @ w) * w
         length = np.linalg.norm(b)
-        self.planes += 1
         if length < 1e-12:
             self._failures += 1
             return
-        value, cosine, sine = sweep_plane(self.arrangement, A, self.arrangement.D @ (b / length))
+        value, cosine, sine = sweep_plane(self.white, A, self.white.D @ (b / length))
         self._failures = 0 if value > self._value else self._failures + 1
         if value >= self._value:
             w = cosine * w + sine * b / length
@@ -74,27 +88,27 @@ class PlaneSearch:
 
     def _keep(self) -> None:
         if self._value > self.value:
-            self.value, self.w = self._value, self._current
+            self.value, self.best = self._value, self._current
 
     def _second(self, A: Floats) -> Floats:
-        d = len(self.w)
-        kind = self.rng.integers(4)
+        d = len(self.best)
+        kind = self._rng.integers(4)
         if kind == 0:
-            return np.eye(d)[self.rng.integers(d)]
+            return np.eye(d)[self._rng.integers(d)]
         if kind == 2:
-            slope = 1.0 / np.cosh(np.clip(A * 10.0 ** self.rng.uniform(0, 2), -30, 30)) ** 2
-            return self.arrangement.D.T @ (self.arrangement.weight * slope)
-        if kind == 3 and self.elite:
-            return self.elite[self.rng.integers(len(self.elite))][1] - self._current
-        return self.rng.normal(size=d)
+            slope = 1.0 / np.cosh(np.clip(A * 10.0 ** self._rng.uniform(0, 2), -30, 30)) ** 2
+            return self.white.D.T @ (self.white.weight * slope)
+        if kind == 3 and self._elite:
+            return self._elite[self._rng.integers(len(self._elite))][1] - self._current
+        return self._rng.normal(size=d)
 
     def _restart(self) -> None:
-        if all(self._value != value for value, _ in self.elite):
-            ends = [*self.elite, (self._value, self._current)]
-            self.elite = sorted(ends, key=lambda end: -end[0])[:_ELITE]
-        d = len(self.w)
-        if self.rng.random() < 0.7:
-            near = self.elite[self.rng.integers(len(self.elite))][1]
-            self.begin(near + self.rng.normal(size=d) * 10.0 ** self.rng.uniform(-2, 0) / np.sqrt(d))
+        if all(self._value != value for value, _ in self._elite):
+            ends = [*self._elite, (self._value, self._current)]
+            self._elite = sorted(ends, key=lambda end: -end[0])[:_ELITE]
+        d = len(self.best)
+        if self._rng.random() < 0.7:
+            near = self._elite[self._rng.integers(len(self._elite))][1]
+            self._go_on_from(near + self._rng.normal(size=d) * 10.0 ** self._rng.uniform(-2, 0) / np.sqrt(d))
         else:
-            self.begin(self.rng.normal(size=d))
+            self._go_on_from(self._rng.normal(size=d))

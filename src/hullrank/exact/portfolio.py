@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.exact.arrangement import best_of
 from hullrank.exact.clock import Clock
 from hullrank.exact.coordinates import spanning
 from hullrank.exact.direction import predicted, raw_weights, scaled_direction, widest_weights
@@ -22,7 +21,6 @@ from hullrank.solvers.base import Solver, register
 __all__ = ["METHODS", "ExactSolution", "solve_exact"]
 
 Floats = NDArray[np.float64]
-Trace = list[tuple[float, float, float]]
 
 _SETTLING, _LATER = 1e-7, 0.3
 """Seconds per entry of the pairs that are kept for settling the answer, and the most of the time limit."""
@@ -34,7 +32,7 @@ class ExactSolution:
 
     w: Floats
     claim: Claim
-    trace: Trace
+    trace: list[tuple[float, float, float]]
     certificate: ExactCertificate
 
 
@@ -59,7 +57,8 @@ def solve_exact(
     restricted = _restriction(statement, method)
     if method == "mip":
         check_program(statement)
-    limit = float("inf") if time_limit is None else time_limit - min(_LATER * time_limit, _SETTLING * _size(statement))
+    settling = _SETTLING * len(statement.above) * statement.X.shape[1]
+    limit = float("inf") if time_limit is None else time_limit - min(_LATER * time_limit, settling)
     clock = Clock(limit, float("inf") if max_cells is None else max_cells, verbose=verbose)
     clock.begin = clock.begin if begin is None else begin
     run, interrupted, flat = _begin(statement, clock, epsilon, seed), False, False
@@ -79,11 +78,7 @@ def solve_exact(
     claim = _claim(run, interrupted, "sweep" if flat else method, statistic)
     certificate, total = grade(statement, w, claim), float(statement.total)
     clock.record(certificate.value * total + clock.base, certificate.upper_bound * total + clock.base)
-    return ExactSolution(w, claim, [(seconds, v / total, b / total) for seconds, v, b in clock.trace], certificate)
-
-
-def _size(statement: Statement) -> int:
-    return len(statement.above) * statement.X.shape[1]
+    return ExactSolution(w, claim, clock.trace, certificate)
 
 
 def _restriction(statement: Statement, method: str) -> Callable[[Run], None] | None:
@@ -92,7 +87,7 @@ def _restriction(statement: Statement, method: str) -> Callable[[Run], None] | N
     few = rule.features is not None and rule.features < d
     if method not in ("auto", "mip", "plane_search") and (few or rule.largest is not None):
         raise HullrankError(f"method={method!r} takes any real weights of all features; use method='auto'")
-    if method in ("mip", "plane_search") and (few or rule.largest is not None or rule.has_signs):
+    if method in ("mip", "plane_search") and (few or rule.largest is not None or rule.n_signs):
         raise HullrankError(f"method={method!r} takes weights of any kind and sign; use method='auto'")
     if rule.largest is not None:
         return whole_numbers
@@ -117,10 +112,8 @@ def _rank(run: Run) -> int:
 def _use_starts(run: Run, starts: Sequence[Floats]) -> None:
     usable = [np.asarray(start) for start in starts if np.isfinite(start).all() and np.any(start)]
     run.starts += [scaled_direction(run.statement, start) for start in usable]
-    value, best = best_of(run.arrangement, run.starts)
-    if best is not None:
-        run.v = best
-        run.clock.record(value, run.bound)
+    run.v = max((start for start in run.starts if start.any()), key=run.arrangement.value)
+    run.clock.record(run.arrangement.value(run.v), run.bound)
 
 
 def _final_weights(run: Run) -> Floats:
@@ -129,7 +122,7 @@ def _final_weights(run: Run) -> Floats:
         return run.weights
     late = run.clock.elapsed > 1.05 * run.clock.seconds + 0.3
     w, value = widest_weights(run.statement, run.v, widest=not late)
-    for start in run.starts[:: -1 if late else 1][: 1 if late else None]:
+    for start in run.starts[-1:] if late else run.starts:
         raw = raw_weights(run.statement, start)
         if raw.any() and run.statement.rule.allows(raw):
             counted = predicted(run.statement, raw)

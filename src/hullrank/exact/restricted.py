@@ -31,13 +31,16 @@ def whole_numbers(run: Run) -> None:
     step = run.arrangement.step if whole else 1e-9 * max(1.0, run.arrangement.top - statement.reward)
     search = ScoringSearch(statement, run.clock, step=step, bound=run.bound - statement.reward)
     run.guarantee, run.rigorous = GUARANTEE, search.exact
-    run.scoring = search
-    for start in run.starts:
-        for w in rounded_weights(statement, raw_weights(statement, start)):
-            if statement.rule.allows(w) and not run.clock.over:
-                search.offer(w)
-    _climb(run, search)
-    search.run()
+    try:
+        for start in run.starts:
+            for w in rounded_weights(statement, raw_weights(statement, start)):
+                if statement.rule.allows(w) and not run.clock.over:
+                    search.offer(w)
+        _climb(run, search)
+        search.run()
+    finally:
+        run.bound = min(run.bound, search.bound + statement.reward)
+        run.weights = search.w
 
 
 def _climb(run: Run, search: ScoringSearch) -> None:

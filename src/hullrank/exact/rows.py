@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.data import distinct_rows
+from hullrank.exact.grid import as_integers
 from hullrank.exceptions import HullrankError, NoComparablePairError
 
 Floats = NDArray[np.float64]
@@ -56,8 +57,5 @@ def whole_numbers(values: Floats) -> tuple[NDArray[Any], Fraction]:
     """Integers k and a power of two u with values = k u exactly; int64 where they are small."""
     if (values == np.rint(values)).all() and np.abs(values).max(initial=0.0) < 2**15:
         return values.astype(np.int64), Fraction(1)
-    mantissa, exponent = np.frexp(values)
-    lowest = int(exponent[values != 0].min(initial=0))
-    shift = np.where(values != 0, exponent - lowest, 0)
-    whole = (mantissa * 2.0**53).astype(np.int64).astype(object) << shift.astype(object)
-    return whole, Fraction(2) ** (lowest - 53)
+    whole, power = as_integers(values)
+    return whole, Fraction(2) ** int(power)

@@ -27,11 +27,6 @@ class WeightRule:
         """Number of columns with a required sign."""
         return sum(sign != 0 for sign in self.signs)
 
-    @property
-    def has_signs(self) -> bool:
-        """Whether any sign is required."""
-        return self.n_signs > 0
-
     def signs_of(self, d: int) -> NDArray[np.int64]:
         """Signs of d columns."""
         return np.array(self.signs or [0] * d, dtype=np.int64)

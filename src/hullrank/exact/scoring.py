@@ -55,15 +55,13 @@ def two_sided(statement: Statement, largest: int) -> TwoSided:
     if isinstance(statement, PairStatement):
         first, group, sign = parallel_classes(grid, above, below, unit)
         weight = statement.pair_weights[differ]
-        sides = np.stack([np.bincount(group, weight * (sign == side), len(first)) for side in (1.0, -1.0)]).astype(
-            np.float64
-        )
+        up, down = (np.bincount(group, weight * (sign == side), len(first)) for side in (1.0, -1.0))
         owner = np.zeros(len(first), dtype=np.intp)
-        return TwoSided(np.ascontiguousarray(D[first].T), np.asarray(sides), owner, np.ones(1), np.empty(0), tol)
+        sides = np.array([up, down], np.float64)
+        return TwoSided(np.ascontiguousarray(D[first].T), sides, owner, np.ones(1), np.empty(0), tol)
     assert isinstance(statement, RankStatement)
     owners = np.flatnonzero(statement.positive)
-    weight = (statement.positive + statement.negative)[below]
-    sides = np.stack([weight, np.zeros(len(weight))]).astype(np.float64)
+    sides = np.array([statement.counts[below], np.zeros(len(below))], np.float64)
     owner = np.searchsorted(owners, above)
     return TwoSided(np.ascontiguousarray(D.T), sides, owner, statement.positive[owners], statement.gain, tol)
 

@@ -1,22 +1,21 @@
 """What is maximised, on the raw rows: which pairs compare, what they weigh, and the value of w in exact arithmetic."""
 
-from dataclasses import dataclass, field, replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.data import distinct_rows
 from hullrank.exact.arrangement import Arrangement, pair_arrangement, rank_arrangement
-from hullrank.exact.grid import Grid, column_scale, read_grid
+from hullrank.exact.grid import Grid, read_grid
 from hullrank.exact.rows import Rows, comparable_weights, join_rows, whole_numbers
 from hullrank.exact.rule import WeightRule
 from hullrank.exact.scores import decimal_places
 from hullrank.exceptions import HullrankError
-
-__all__ = ["PairStatement", "RankStatement", "Rows", "Statement", "column_scale", "join_rows", "state_pairs"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -25,87 +24,20 @@ _MOST_NUMBERS = 100_000_000
 _MOST_SAMPLES = 10_000_000
 
 
-class Statement(Protocol):
-    """A rank statistic of distinct rows X; pair p asks that row ``above[p]`` scores above row ``below[p]``."""
+@dataclass(frozen=True)
+class Statement(ABC):
+    """A rank statistic of distinct rows X; pair p asks that row ``above[p]`` scores above row ``below[p]``.
 
-    @property
-    def rows(self) -> Rows:
-        """The samples behind X, for methods that start the search."""
-        ...
+    ``rows`` are the samples behind X, and ``rule`` says which weights are allowed. Required signs are stated as pairs
+    of the origin and the unit vectors, which earn a reward.
+    """
 
-    @property
-    def rule(self) -> WeightRule:
-        """The weights that are allowed."""
-        ...
-
-    @property
-    def X(self) -> Floats:
-        """The distinct rows."""
-        ...
-
-    @property
-    def above(self) -> Indices:
-        """Row that should score higher, per pair."""
-        ...
-
-    @property
-    def below(self) -> Indices:
-        """Row that should score lower, per pair."""
-        ...
-
-    @property
-    def grid(self) -> Grid:
-        """The distinct rows as integers."""
-        ...
-
-    @property
-    def scale(self) -> Floats:
-        """The spread of the raw columns: weights of raw columns times this are directions of the arrangement."""
-        ...
-
-    @property
-    def arrangement(self) -> Arrangement:
-        """F over directions in units of the spread of the columns, plus ``reward`` for every sign that is kept."""
-        ...
-
-    @property
-    def reward(self) -> float:
-        """What the arrangement adds for all required signs together."""
-        ...
-
-    @property
-    def decimals(self) -> int | None:
-        """Digits to which scores are rounded: those of the data, where weights are whole numbers."""
-        ...
-
-    @property
-    def total(self) -> Fraction:
-        """What F is divided by to give the reported value."""
-        ...
-
-    def recount(self, w: Floats) -> Fraction:
-        """F(w) on the raw rows, without rounding."""
-        ...
-
-    def count(self, place: Indices) -> Fraction:
-        """F where the rows stand in these places, lowest first, tied rows in one place."""
-        ...
-
-    def columns(self, chosen: Indices) -> Self:
-        """The same statistic of some columns."""
-        ...
-
-
-class _OnGrid:
-    """What all statements share: integers, scales, and required signs as rewarded pairs of the unit vectors."""
-
-    family: ClassVar[str] = "exact"
+    rows: Rows
+    X: Floats
+    above: Indices
+    below: Indices
     rule: WeightRule
-
-    @property
-    def X(self) -> Floats:
-        """The distinct rows."""
-        raise NotImplementedError
+    family: ClassVar[str] = "exact"
 
     @cached_property
     def grid(self) -> Grid:
@@ -114,21 +46,40 @@ class _OnGrid:
 
     @cached_property
     def scale(self) -> Floats:
-        """The spread of the raw columns."""
+        """The spread of the raw columns: weights of raw columns times this are directions of the arrangement."""
         return self.grid.units * self.grid.spread
 
     @cached_property
     def decimals(self) -> int | None:
-        """Digits to which scores are rounded."""
+        """Digits to which scores are rounded: those of the data, where weights are whole numbers."""
         return None if self.rule.largest is None else decimal_places(self.X)
+
+    @property
+    @abstractmethod
+    def arrangement(self) -> Arrangement:
+        """F over directions in units of the spread of the columns, plus ``reward`` for all signs that are kept."""
+
+    @property
+    @abstractmethod
+    def reward(self) -> float:
+        """What the arrangement adds for all required signs together: more than the statistic can be, for each."""
+
+    @property
+    @abstractmethod
+    def total(self) -> Fraction:
+        """What F is divided by to give the reported value."""
 
     def recount(self, w: Floats) -> Fraction:
         """F for weights w of the raw columns, without rounding."""
         return self.count(self.grid.order(w))
 
+    @abstractmethod
     def count(self, place: Indices) -> Fraction:
-        """F where the rows stand in these places."""
-        raise NotImplementedError
+        """F where the rows stand in these places, lowest first, tied rows in one place."""
+
+    @abstractmethod
+    def columns(self, chosen: Indices) -> "Statement":
+        """The same statistic of some columns."""
 
     def _axes(self) -> tuple[Grid, Indices, Indices]:
         """The grid with the origin and the unit vectors behind its rows, and the pairs that ask for the signs."""
@@ -138,34 +89,18 @@ class _OnGrid:
         return self.grid.with_axes(), above, np.where(signs[asked] > 0, n, n + 1 + asked)
 
 
-@dataclass(frozen=True)
-class PairStatement(_OnGrid):
+class PairStatement(Statement):
     """AUC: the weight of the comparable pairs ranked right, ties wrong; rows are distinct within grade and query."""
-
-    rows: Rows
-    above: Indices
-    below: Indices
-    rule: WeightRule = field(default_factory=WeightRule)
-
-    @property
-    def X(self) -> Floats:
-        """The distinct rows."""
-        return self.rows.X
-
-    @property
-    def weights(self) -> Floats:
-        """Their weights."""
-        return self.rows.weights
 
     @cached_property
     def pair_weights(self) -> Floats:
         """The weight of every pair."""
-        return self.weights[self.above] * self.weights[self.below]
+        return self.rows.weights[self.above] * self.rows.weights[self.below]
 
     @cached_property
     def arrangement(self) -> Arrangement:
-        """The merged pair differences."""
-        if not self.rule.has_signs:
+        """The merged pair differences, and the rewarded signs."""
+        if not self.rule.n_signs:
             return pair_arrangement(self.grid, self.above, self.below, self.pair_weights)
         grid, above, below = self._axes()
         weights = np.concatenate([self.pair_weights, np.full(len(above), self.reward / len(above))])
@@ -186,50 +121,31 @@ class PairStatement(_OnGrid):
         return self._weight_of(place[self.above] > place[self.below])
 
     def _weight_of(self, pairs: NDArray[np.bool_]) -> Fraction:
-        whole, unit = whole_numbers(self.weights)
+        whole, unit = whole_numbers(self.rows.weights)
         return Fraction(int((whole[self.above[pairs]] * whole[self.below[pairs]]).sum())) * unit * unit
 
     def columns(self, chosen: Indices) -> "PairStatement":
         """The same pairs in some columns."""
-        return replace(self, rows=replace(self.rows, X=self.X[:, chosen]), rule=self.rule.columns(chosen))
+        X = self.X[:, chosen]
+        return replace(self, rows=replace(self.rows, X=X), X=X, rule=self.rule.columns(chosen))
 
 
 @dataclass(frozen=True)
-class RankStatement(_OnGrid):
-    """sum over positives of a(samples strictly below); rows are distinct, with counts of positives and negatives."""
+class RankStatement(Statement):
+    """sum over positives of a(samples strictly below), a given by the table ``gain``.
 
-    rows: Rows
-    distinct: Floats
+    Rows are distinct; of the ``counts`` samples of each row, ``positive`` are positives.
+    """
+
     positive: Floats
-    negative: Floats
+    counts: Floats
     gain: Floats
-    rule: WeightRule = field(default_factory=WeightRule)
-
-    @property
-    def X(self) -> Floats:
-        """The distinct rows."""
-        return self.distinct
-
-    @cached_property
-    def above(self) -> Indices:
-        """The positive of every pair (positive, other row)."""
-        owners = np.flatnonzero(self.positive)
-        return np.repeat(owners, len(self.X))[self._other]
-
-    @cached_property
-    def below(self) -> Indices:
-        """The other row of every pair (positive, other row)."""
-        return np.tile(np.arange(len(self.X)), int((self.positive > 0).sum()))[self._other]
-
-    @cached_property
-    def _other(self) -> NDArray[np.bool_]:
-        return (np.flatnonzero(self.positive)[:, None] != np.arange(len(self.X))).ravel()
 
     @cached_property
     def arrangement(self) -> Arrangement:
         """One owner for each distinct positive row, and one for each required sign."""
-        plain = rank_arrangement(self.grid, self.positive, self.negative, self.gain)
-        if not self.rule.has_signs:
+        plain = rank_arrangement(self.grid, self.above, self.below, self.positive, self.counts, self.gain)
+        if not self.rule.n_signs:
             return plain
         grid, above, below = self._axes()
         k, n, size = len(above), len(plain.base), len(self.gain)
@@ -259,8 +175,8 @@ class RankStatement(_OnGrid):
 
     def count(self, place: Indices) -> Fraction:
         """The sum of the exact weights that the positives earn."""
-        counts = np.bincount(place, self.positive + self.negative)
-        under = np.concatenate([[0.0], np.cumsum(counts)])[place].astype(np.intp)
+        counts = np.bincount(place, self.counts)
+        under = (np.cumsum(counts) - counts)[place].astype(np.intp)
         earned = (int(m) * Fraction(float(self.gain[r])) for m, r in zip(self.positive, under, strict=True) if m)
         return sum(earned, Fraction(0))
 
@@ -280,7 +196,7 @@ def state_pairs(
     _check_size(int((sizes**2).sum() - (blocks**2).sum()) // 2, X.shape[1])
     pairs = [_pairs_of(np.flatnonzero(rows.query == q), rows.codes) for q in np.unique(rows.query)]
     above, below = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
-    return PairStatement(rows, above, below, rule or WeightRule())
+    return PairStatement(rows, rows.X, above, below, rule or WeightRule())
 
 
 def state_ranks(
@@ -297,11 +213,13 @@ def state_ranks(
 
 def _ranks(samples: Rows, gain: Floats, rule: WeightRule) -> RankStatement:
     first, group = distinct_rows(samples.X)
-    rows = samples.X[first]
-    counts = np.zeros((2, len(rows)))
-    np.add.at(counts, (samples.codes, group), samples.weights)
-    _check_size(int((counts[1] > 0).sum()) * len(rows), rows.shape[1])
-    return RankStatement(samples, rows, counts[1], counts[0], gain, rule)
+    X = samples.X[first]
+    counts = np.bincount(group, samples.weights).astype(np.float64)
+    positive = np.bincount(group, samples.weights * samples.codes).astype(np.float64)
+    owners, others = np.flatnonzero(positive), np.arange(len(X))
+    _check_size(len(owners) * len(X), X.shape[1])
+    first_owner, other = np.nonzero(owners[:, None] != others)
+    return RankStatement(samples, X, owners[first_owner], other, rule, positive, counts, gain)
 
 
 def _pairs_of(rows: Indices, codes: Indices) -> tuple[Indices, Indices]:

@@ -1,7 +1,7 @@
 """What an experiment is: cells to run, a function that runs one, and a report on the records."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -43,7 +43,7 @@ class Report:
     protocol: tuple[str, ...]
     tables: list[ResultTable]
     figures: dict[str, Any]
-    findings: list[str] = field(default_factory=list)
+    findings: list[str]
 
 
 @dataclass(frozen=True)

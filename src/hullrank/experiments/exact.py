@@ -23,8 +23,6 @@ from hullrank.problem.certificate import Status
 METHODS = ("RankBoost", "logistic", "SVM", "LP", "exact")
 POSITIVE: dict[str, Callable[[Any], Any]] = {
     "liver_disorders": lambda y: y == 2,
-    "svmguide1": lambda y: y == 1,
-    "fourclass": lambda y: y == 1,
     "abalone": lambda y: y >= 9,  # the paper does not say; this gives the level of its figures
     "magic_gamma": lambda y: y == "g",
 }

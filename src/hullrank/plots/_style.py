@@ -10,7 +10,6 @@ FAINT = "#9aa0a8"
 # Blue and vermilion of Okabe and Ito (2008): people who confuse red with green tell them apart, and so does grey print.
 RAISES = "#0072b2"
 LOWERS = "#d55e00"
-VIOLATOR = LOWERS
 # Where the classes lie on Matplotlib's viridis, from low to high: its ends would vanish on white or on black.
 _ON_LIGHT, _ON_DARK = (0.05, 0.75), (0.3, 0.97)
 

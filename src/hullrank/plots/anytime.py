@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hullrank._pipelines import unwrap
 from hullrank.exceptions import HullrankError
 from hullrank.plots._style import FAINT, LOWERS, RAISES, axes_or_new, plain
 
@@ -48,7 +49,7 @@ class AnytimeDisplay:
         estimator : fitted estimator with ``trace_``, or a pipeline that ends in one
         ax : matplotlib Axes, default=None
         """
-        last = estimator[-1] if hasattr(estimator, "steps") else estimator
+        last = unwrap(estimator).model
         if not hasattr(last, "trace_"):
             raise HullrankError(
                 f"{type(last).__name__} has no trace_ of value and bound; fit an ExactRanker and pass that"

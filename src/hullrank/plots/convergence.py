@@ -121,8 +121,7 @@ class ConvergenceDisplay:
             self.ax_.annotate("tol", (1, self.tol), (-4, 4), ("axes fraction", "data"), "offset points",
                               color=LOWERS, ha="right")  # fmt: skip
         self.ax_.grid(axis="y", color=FAINT, alpha=0.25)
-        self.ax_.set_xlabel(self.unit)
-        self.ax_.set_ylabel("relative gap")
+        self.ax_.set(xlabel=self.unit, ylabel="relative gap")
         if self.unit != "seconds":
             self.ax_.xaxis.get_major_locator().set_params(integer=True)
         plain(self.ax_)
@@ -130,8 +129,5 @@ class ConvergenceDisplay:
 
     def _between(self) -> Floats:
         """The gaps between objective and bound."""
-        assert self.objective is not None
-        assert self.bound is not None
-        return (self.objective - self.bound) / np.maximum(
-            np.maximum(np.abs(self.objective), np.abs(self.bound)), 1e-300
-        )
+        P, D = np.asarray(self.objective), np.asarray(self.bound)
+        return (P - D) / np.maximum(np.maximum(np.abs(P), np.abs(D)), 1e-300)

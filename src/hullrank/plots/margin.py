@@ -14,12 +14,11 @@ from hullrank.plots.placement import Placement, place, place_by
 Floats = NDArray[np.float64]
 
 
-def grid_over(X: Floats, resolution: int = 150, room: float = 0.08) -> tuple[Floats, Floats]:
+def _grid_over(X: Floats, resolution: int) -> tuple[Floats, Floats]:
     """Coordinates of a grid that covers the samples with some room around them."""
     low, high = X.min(axis=0), X.max(axis=0)
-    span = np.where(high > low, high - low, 1.0) * room
-    axes = [np.linspace(a - s, b + s, resolution) for a, b, s in zip(low, high, span, strict=True)]
-    first, second = np.meshgrid(*axes)
+    room = 0.08 * np.where(high > low, high - low, 1.0)
+    first, second = np.meshgrid(*np.linspace(low - room, high + room, resolution).T)
     return first, second
 
 
@@ -73,7 +72,7 @@ class MarginDisplay:
     ) -> Self:
         """Draw a fitted estimator of two features with its training samples."""
         points = _two_features(X)
-        first, second = grid_over(points, resolution)
+        first, second = _grid_over(points, resolution)
         rows: Any = np.column_stack([first.ravel(), second.ravel()])
         columns = getattr(X, "columns", None)
         if columns is not None:
@@ -133,8 +132,7 @@ class MarginDisplay:
             ends = np.unique(p.intervals[np.isfinite(p.intervals)])
             self._contours(ends, {"linestyles": "dashed", "linewidths": 0.9})
         self._points(colours, max_points)
-        self.ax_.set_xlabel(self.names[0])
-        self.ax_.set_ylabel(self.names[1])
+        self.ax_.set(xlabel=self.names[0], ylabel=self.names[1])
         plain(self.ax_)
         return self
 

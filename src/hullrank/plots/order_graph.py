@@ -115,8 +115,7 @@ class OrderGraphDisplay:
             box = {"boxstyle": "round,pad=0.5", "facecolor": colour, "edgecolor": "none"}
             word = {"ha": "center", "va": "center", "color": on_colour(colour)}
             self.ax_.text(*spot, short(label, 16), zorder=3, bbox=box, **word)
-        self.ax_.set_xlim(low[0], high[0])
-        self.ax_.set_ylim(low[1], high[1])
+        self.ax_.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         self.ax_.set_axis_off()
         self.ax_.set_title("lower  →  higher", color=quiet(self.ax_), fontsize="small")
         return self

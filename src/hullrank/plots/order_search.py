@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hullrank.exceptions import HullrankError
-from hullrank.plots._style import FAINT, INK, VIOLATOR, axes_or_new, plain, short
+from hullrank.plots._style import FAINT, INK, LOWERS, axes_or_new, plain, short
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class OrderSearchDisplay:
         means, size = self.folds.mean(axis=1), self.folds.shape[1]
         errors = self.folds.std(axis=1, ddof=1) / size**0.5 if size > 1 else np.zeros(n)
         for k in range(n):
-            colour = INK if self.plausible is None else VIOLATOR if self.plausible[k] else FAINT
+            colour = INK if self.plausible is None else LOWERS if self.plausible[k] else FAINT
             self.ax_.errorbar(means[k], -k, xerr=errors[k], color=colour, marker="o", ms=5, capsize=2, lw=1.5)
         if self.chosen is not None:
             self.ax_.plot(means[self.chosen], -self.chosen, marker="o", ms=12, mfc="none", mec=INK, ls="")

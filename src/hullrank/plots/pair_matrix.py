@@ -91,8 +91,7 @@ class PairMatrixDisplay:
         names = [short(label, 14) for label in self.classes]
         self.ax_.set_xticks(range(0, n - 1, step), names[:-1:step], rotation=30, ha="right")
         self.ax_.set_yticks(range(0, n - 1, step), names[1::step])
-        self.ax_.set_xlabel("lower class")
-        self.ax_.set_ylabel("higher class")
+        self.ax_.set(xlabel="lower class", ylabel="higher class")
         self.ax_.spines[:].set_visible(False)
         self.figure_.colorbar(self.image_, ax=self.ax_, label="share of pairs ranked right", shrink=0.8)
         return self

@@ -95,8 +95,7 @@ class PathDisplay:
         if len(self.paths) > 1:
             beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(self.paths) > 6 else {}
             self.ax_.legend(frameon=False, fontsize="small", **beside)
-        self.ax_.set_xlabel(self.parameter)
-        self.ax_.set_ylabel("mean score over the folds")
+        self.ax_.set(xlabel=self.parameter, ylabel="mean score over the folds")
         plain(self.ax_)
         return self
 

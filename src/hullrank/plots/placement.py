@@ -42,14 +42,6 @@ class Placement:
         worst = np.argsort(-size, kind="stable")
         return worst[: int(np.count_nonzero(size))]
 
-    @property
-    def predicted(self) -> NDArray[np.intp]:
-        """Class codes by the thresholds (the class of the nearest median where there are none)."""
-        if self.thresholds is not None:
-            return np.searchsorted(self.thresholds, self.scores, side="left")
-        medians = np.array([np.median(self.scores[self.codes == c]) for c in range(len(self.classes))])
-        return np.abs(self.scores[:, None] - medians).argmin(axis=1)
-
     def pair_accuracy(self, qid: Any = None) -> float:
         """The share of comparable pairs (of one query) that are ranked right, ties being errors; NaN without a pair."""
         with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):

@@ -104,8 +104,7 @@ class ReliabilityDisplay:
                 predicted, observed, color=colour, marker="o", ms=4, label=f"above {short(label)}"
             )
         self.ax_.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        self.ax_.set_xlabel("predicted probability")
-        self.ax_.set_ylabel("observed share")
+        self.ax_.set(xlabel="predicted probability", ylabel="observed share")
         beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if len(self.curves) > 6 else {}
         self.ax_.legend(frameon=False, fontsize="small", **beside)
         plain(self.ax_)
@@ -121,13 +120,9 @@ def reliability(happened: NDArray[np.bool_], predicted: Floats, weights: Floats,
         raise HullrankError(f"n_bins={n_bins} leaves no bin; use at least 1")
     order = np.argsort(predicted, kind="stable")
     order = order[weights[order] > 0]
-    bins = [part for part in np.array_split(order, n_bins) if len(part)]
-    rows = [
-        (
-            np.average(predicted[part], weights=weights[part]),
-            np.average(happened[part], weights=weights[part]),
-            weights[part].sum(),
-        )
-        for part in bins
-    ]
+    rows = []
+    for part in np.array_split(order, n_bins):
+        if len(part):
+            w = weights[part]
+            rows.append((np.average(predicted[part], weights=w), np.average(happened[part], weights=w), w.sum()))
     return np.array(rows, dtype=np.float64)

@@ -241,7 +241,8 @@ class ScoreLineDisplay:
         if p.thresholds is None:
             what = "neighbour" if p.order is not None else "end"
             return f"in its place ({1 - share:.0%})", f"beyond a {what} ({share:.0%})"
-        near = np.average(beyond & (np.abs(p.predicted - p.codes) == 1), weights=p.weights)
+        bands = np.searchsorted(p.thresholds, p.scores, side="left")
+        near = np.average(beyond & (np.abs(bands - p.codes) == 1), weights=p.weights)
         return (
             f"in the band of its own class: {1 - share:.0%}  (guessing: {1 / len(p.classes):.0%})",
             f"in another band: {share:.0%}  (in the next one: {near:.0%})",
