@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from hullrank import ConvexHullRanker, ExactRanker, FixedMarginClassifier, OrderGraph, RankBoost, SwappedPairsRanker
-from hullrank.exceptions import UndefinedMetricWarning
+from hullrank.exceptions import LabelError, UndefinedMetricWarning
 from hullrank.metrics import wmw_score
 from hullrank.models.influence import permutation_influence
 from hullrank.reports.details import worst_pairs
@@ -206,6 +206,17 @@ def test_real_targets_have_a_picture_of_ranks(fitted):
     np.testing.assert_allclose(trend["target"], target)
     scores = model.score_samples(X)
     assert trend["rank"] == [int((scores > s).sum()) + 1 for s in scores]
+
+
+def test_numbers_that_a_ranker_has_not_seen_order_themselves():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    model = ConvexHullRanker().fit(X[:30], y[:30])
+    facts = gather(model, X[30:], y[30:])
+    assert facts["pair_accuracy"] == pytest.approx(wmw_score(y[30:], model.score_samples(X[30:])))
+    assert (facts["n_grades"], facts["total"], facts["intervals"]) == (30, True, None)
+    with pytest.raises(LabelError, match="not in the declared order"):
+        gather(FixedMarginClassifier().fit(X, np.arange(60) % 3), X, np.arange(60) % 4)
 
 
 @pytest.mark.parametrize("n_values", [3, 60, 150])

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from hullrank._pipelines import unwrap
 from hullrank.data import check_target, check_weights, encode_labels
 from hullrank.exceptions import HullrankError, UndefinedMetricWarning
-from hullrank.metrics import swapped_pairs, wmw_score
+from hullrank.metrics import scoring_order, swapped_pairs, wmw_score
 from hullrank.order import OrderGraph
 
 Floats = NDArray[np.float64]
@@ -97,10 +98,16 @@ def place(
 
 
 def place_by(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Placement:
-    """The placement that a fitted estimator (or a pipeline that ends in one) gives to X."""
+    """The placement that a fitted estimator (or a pipeline that ends in one) gives to X.
+
+    A ranker fitted to real-valued targets knows no place for new values, which are shown as numbers order them.
+    """
     model = unwrap(estimator).model
     own = None if groups is None else model.thresholds_for(groups)
-    return place(y, estimator.score_samples(X), sample_weight=sample_weight, own=own, **bounds_of(model))
+    known = bounds_of(model)
+    if known.get("order") is not None and not is_classifier(model) and scoring_order(model, y) == "full":
+        known = {}
+    return place(y, estimator.score_samples(X), sample_weight=sample_weight, own=own, **known)
 
 
 def bounds_of(model: Any) -> dict[str, Any]:

@@ -55,9 +55,7 @@ def gather(
     inside = unwrap(estimator)
     model = inside.model
     placed = place_by(estimator, X, y, sample_weight=sample_weight, groups=groups)
-    order = getattr(model, "order_", None)
-    if order is None:
-        order = OrderGraph.chain(placed.classes.tolist())
+    order = OrderGraph.chain(placed.classes.tolist()) if placed.order is None else placed.order
     grades = _names(placed.classes.tolist() if labels is None else list(labels))
     numbers = np.arange(1, len(placed.scores) + 1) if numbers is None else np.asarray(numbers)
     given = {"qid": qid if has_fit_parameter(model, "qid") else None, "groups": groups}
