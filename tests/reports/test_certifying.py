@@ -19,7 +19,7 @@ from hullrank import (
     SumOfMarginsClassifier,
     SwappedPairsRanker,
 )
-from hullrank.exceptions import HullrankError
+from hullrank.exceptions import HullrankError, LabelError
 from hullrank.problem.statement import Point
 from hullrank.reports.certifying import certify
 from hullrank.solvers.base import REGISTRY, Options
@@ -344,3 +344,10 @@ def test_a_bound_far_above_the_objective_confirms_nothing(monkeypatch, above):
     found = certify(model, X, y)
     assert not found.holds
     assert "above the objective" in found.reason
+
+
+def test_rows_of_other_classes_are_not_those_of_the_fit():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = FixedMarginClassifier().fit(X, np.arange(30) % 3)
+    with pytest.raises(LabelError, match=r"not the rows that the model was fitted to: .* 3"):
+        certify(model, X, np.arange(30) % 4)

@@ -6,7 +6,7 @@ from typing import Any
 from hullrank.exact.direction import predicted
 from hullrank.exact.portfolio import solve_exact
 from hullrank.exact.statement import Statement
-from hullrank.exceptions import HullrankError
+from hullrank.exceptions import HullrankError, LabelError
 from hullrank.problem.certificate import relative_gap
 from hullrank.problem.statement import Grade, Point
 from hullrank.problem.statistics import RankStatistic
@@ -53,7 +53,10 @@ def certify(
     if not (hasattr(model, "state") and hasattr(model, "candidate")):
         raise HullrankError(f"{type(model).__name__} carries no certificate: it is a baseline that proves nothing")
     given = {"sample_weight": sample_weight, "qid": qid, "groups": groups, "pairs": pairs}
-    statement = model.state(X, y, **{name: value for name, value in given.items() if value is not None})
+    try:
+        statement = model.state(X, y, **{name: value for name, value in given.items() if value is not None})
+    except LabelError as error:
+        raise LabelError(f"these are not the rows that the model was fitted to: {error}") from error
     if statement.family == "exact":
         return _certify_exact(model, statement, time_limit or model.time_limit)
     point, claimed = model.candidate(statement), model.certificate_
