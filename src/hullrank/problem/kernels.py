@@ -49,21 +49,17 @@ def kernel_matrix(
     gamma: float = 1.0,
     degree: int = 3,
     coef0: float = 0.0,
-    dtype: DTypeLike = np.float64,
-    out: Array | None = None,
-) -> Array:
+) -> NDArray[np.float64]:
     """Kernel values between the rows of X and the rows of Y (of X when Y is None), of shape (len(X), len(Y)).
 
-    ``gamma`` is a number here (see ``resolve_gamma``). For ``precomputed`` X already is that matrix. ``out`` receives
-    the values if given. Everything is computed in ``dtype``.
+    ``gamma`` is a number here (see ``resolve_gamma``). For ``precomputed`` X already is that matrix.
     """
-    symmetric = Y is None
-    blocks = KernelBlocks(X, X if symmetric else Y, kernel, gamma=gamma, degree=degree, coef0=coef0, dtype=dtype)
-    out = np.empty(blocks.shape, dtype=dtype) if out is None else out
-    blocks.fill(None, out)
-    if symmetric and kernel in ("rbf", "laplacian"):
-        np.fill_diagonal(out, 1.0)
-    return out
+    blocks = KernelBlocks(X, X if Y is None else Y, kernel, gamma=gamma, degree=degree, coef0=coef0)
+    values = np.empty(blocks.shape)
+    blocks.fill(None, values)
+    if Y is None and kernel in ("rbf", "laplacian"):
+        np.fill_diagonal(values, 1.0)
+    return values
 
 
 class KernelBlocks:
@@ -82,7 +78,6 @@ class KernelBlocks:
         gamma: float = 1.0,
         degree: int = 3,
         coef0: float = 0.0,
-        dtype: DTypeLike = np.float64,
         compiled: bool = False,
     ) -> None:
         _check_parameters(kernel, gamma, degree)
@@ -91,9 +86,9 @@ class KernelBlocks:
             Y = X if Y is None else Y
         self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
         self.compiled = compiled
-        self.dtype = np.dtype(dtype)
+        self.dtype = np.dtype(np.float64)
         self.shape = X.shape[0], (X.shape[1] if kernel == "precomputed" else Y.shape[0])
-        factors = None if kernel == "laplacian" else _factors(X, Y, kernel, gamma, self.dtype)
+        factors = None if kernel == "laplacian" else _factors(X, Y, kernel, gamma)
         self.by_distance = factors is None
         if factors is None and isinstance(X, RowView):
             X = Y = np.asarray(X)
@@ -226,32 +221,33 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
     return variance if variance > (_ROUNDING * mean) ** 2 else 0.0
 
 
-def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any] | None:
+def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float) -> tuple[Any, Any] | None:
     """What the blocks multiply, the right side by column: few rows at a time then run along memory.
 
     For rbf one product of extended rows gives the exponent -gamma |x - y|^2; for poly and sigmoid gamma x.y. None where
     exponents are so large that these products, which cancel, lose digits that differences of rows keep.
     """
     if kernel == "precomputed":
-        return checked_values(X, None, "the precomputed kernel", dtype), None
+        return checked_values(X, None, "the precomputed kernel", np.float64), None
     if callable(kernel):
         return X, Y
     if isinstance(X, RowView):
         return _made_factors(X, kernel, gamma)
     if kernel != "rbf":
         X, Y = (X, Y) if kernel == "linear" else (X * np.sqrt(gamma), Y * np.sqrt(gamma))
-        return X.astype(dtype), Y.astype(dtype).T if sparse.issparse(Y) else np.ascontiguousarray(Y.T, dtype=dtype)
+        X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
+        return X, Y.T if sparse.issparse(Y) else np.ascontiguousarray(Y.T)
     root = np.sqrt(2.0 * gamma)
     if sparse.issparse(X) or sparse.issparse(Y):
         (left, left_half), (right, right_half) = _scaled_sparse(X, root), _scaled_sparse(Y, root)
-        left = sparse.hstack([left, left_half, np.ones_like(left_half)], format="csr", dtype=dtype)
-        return left, sparse.hstack([right, np.ones_like(right_half), right_half], dtype=dtype).T.tocsr()
+        left = sparse.hstack([left, left_half, np.ones_like(left_half)], format="csr")
+        return left, sparse.hstack([right, np.ones_like(right_half), right_half]).T.tocsr()
     centre = np.full(Y.shape[0], 1.0 / max(1, Y.shape[0])) @ Y
     right, right_half = _scaled_columns(Y, centre, root)
     if not -4.0 * float(right_half.min(initial=0.0)) <= _WIDE:
         return None
     left, left_half = (right, right_half) if X is Y else _scaled_columns(X, centre, root)
-    rows, columns = np.empty((X.shape[0], X.shape[1] + 2), dtype), np.empty((X.shape[1] + 2, Y.shape[0]), dtype)
+    rows, columns = np.empty((X.shape[0], X.shape[1] + 2)), np.empty((X.shape[1] + 2, Y.shape[0]))
     rows[:, :-2], rows[:, -2], rows[:, -1] = left.T, left_half, 1.0
     columns[:-2], columns[-2], columns[-1] = right, 1.0, right_half
     return rows, columns
