@@ -247,7 +247,7 @@ def _mixed(values: Array, odd: Array) -> Array:
     return np.asarray((bits ^ (bits >> np.uint64(29))) * odd)
 
 
-def check_gram(gram: Any, n_samples: int | None = None) -> Array:
+def check_gram(gram: Any) -> Array:
     """A precomputed training matrix must be square, finite and symmetric (to 1e-6 of its largest entry)."""
     gram = real_values(gram, "the precomputed kernel", None)
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
@@ -255,8 +255,6 @@ def check_gram(gram: Any, n_samples: int | None = None) -> Array:
             f"kernel='precomputed' takes a square matrix of kernel values between all training samples, "
             f"got shape {gram.shape}; pass kernel_function(X, X)"
         )
-    if n_samples is not None and gram.shape[0] != n_samples:
-        raise KernelError(f"the precomputed kernel has {gram.shape[0]} rows for {n_samples} samples")
     forth = product(gram)
     if is_known_definite(forth) or looks_symmetric(gram, forth):
         return gram
