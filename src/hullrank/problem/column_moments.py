@@ -6,12 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.problem.certificate import EPSILON
+
 Floats = NDArray[np.float64]
 
 _ENOUGH = 500_000  # entries of X that are enough to measure the columns by
 _PIECE = 32768  # numbers of a piece of rows that stays in cache
 _ENOUGH_LEFT = 0.01  # share of a sum that a difference must be to lose no more than two digits
-_EPSILON = float(np.finfo(np.float64).eps)
 
 
 class ColumnMoments(NamedTuple):
@@ -62,9 +63,9 @@ def mean_square(X: Any, weights: Floats) -> float:
         for part in parts:
             apart = X[part] - mean
             square += float(shares[part] @ np.einsum("ij,ij->i", apart, apart))
-        return beyond_rounding(square, _EPSILON * float(mean @ mean))
+        return beyond_rounding(square, EPSILON * float(mean @ mean))
 
 
 def beyond_rounding(value: float, size: float) -> float:
     """A value that is left of terms of the given size, or 0 where it is not larger than what rounding leaves."""
-    return 0.0 if value <= 64 * _EPSILON * size else value
+    return 0.0 if value <= 64 * EPSILON * size else value

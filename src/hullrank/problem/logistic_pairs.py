@@ -19,7 +19,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.problem.all_pairs import AllPairs
-from hullrank.problem.pair_sets import EPSILON, Floats, Smooth
+from hullrank.problem.certificate import EPSILON
+from hullrank.problem.pair_sets import Floats, Smooth
 
 Ints = NDArray[np.int64]
 TERMS = 21  # terms of the series, which give all digits of a float64

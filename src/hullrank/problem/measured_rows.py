@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples, pieces
+from hullrank.problem.certificate import EPSILON
 from hullrank.problem.rows import FAR_OFF, ArrayRows, square_lengths
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,7 @@ def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRow
         np.multiply(apart, apart, out=apart)
         squares += measured[part] @ apart
     spread = (float(squares.sum()) / total) ** 0.5
-    if spread <= 8 * np.finfo(np.float64).eps * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
+    if spread <= 8 * EPSILON * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
         spread = 0.0
     return ArrayRows(X, pick, mean, spread or 1.0, spread, np.sqrt(squares / total))
 
@@ -73,5 +74,5 @@ def _near_zero(X: Any) -> tuple[Any, Floats | None]:
         return X, None
     near = X.copy()
     near.data -= origin[X.indices]
-    rounding = 8 * np.finfo(np.float64).eps * float(np.abs(origin).max())
+    rounding = 8 * EPSILON * float(np.abs(origin).max())
     return (near, origin) if np.abs(near.data).max() > rounding else (X, None)  # rows that are not all equal

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from hullrank._threads import in_threads
 from hullrank.problem.all_pairs import AllPairs
+from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge
 from hullrank.problem.logistic_pairs import LogisticPairs
-from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
+from hullrank.problem.pair_sets import Floats, Ints, Ramp, Smooth
 
 FEW_RANKS = 8  # of which ``_pair_loops.grade_tables`` has running sums
 Arranged = tuple[Ints, Floats, Floats]  # rows' numbers, and in that order their scores and weights
