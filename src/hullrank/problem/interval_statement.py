@@ -109,9 +109,7 @@ class IntervalStatement:
     @property
     def moments(self) -> ColumnMoments | None:
         """Mean and standard deviation of the columns of X, weighted; None where X is sparse or behind a kernel."""
-        if self.space is not None or self.view.mean is None or self.view.deviation is None:
-            return None
-        return ColumnMoments(self.view.mean, self.view.deviation)
+        return self.view.moments if self.space is None else None
 
     @cached_property
     def _rows(self) -> ArrayRows:

@@ -6,12 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.data import Samples, pieces
+from hullrank.data import Samples
 from hullrank.problem.certificate import EPSILON
+from hullrank.problem.column_moments import ENOUGH, column_moments
 from hullrank.problem.rows import FAR_OFF, ArrayRows, square_lengths
 
 Floats = NDArray[np.float64]
-ENOUGH = 500_000  # entries of X that are enough to measure mean and scale by
 
 
 def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRows:
@@ -29,17 +29,11 @@ def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRow
         measured[pick] = weights
     else:
         some, measured = X[pick[::step]], weights[::step]
-    total = measured.sum()
-    mean = measured @ some / total
-    squares = np.zeros(X.shape[1])
-    for part in pieces(*some.shape):
-        apart = some[part] - mean
-        np.multiply(apart, apart, out=apart)
-        squares += measured[part] @ apart
-    spread = (float(squares.sum()) / total) ** 0.5
+    mean, deviation = column_moments(some, measured)
+    spread = float(np.linalg.norm(deviation))
     if spread <= 8 * EPSILON * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
         spread = 0.0
-    return ArrayRows(X, pick, mean, spread or 1.0, spread, np.sqrt(squares / total))
+    return ArrayRows(X, pick, mean, spread or 1.0, spread, deviation)
 
 
 def sorted_rows(samples: Samples) -> ArrayRows:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from hullrank.data import RowView, pieces
+from hullrank.problem.column_moments import ColumnMoments
 from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
@@ -135,6 +136,11 @@ class ArrayRows:
     def taken_out(self) -> Floats | None:
         """What the rows lack of those of the data, apart from their scale."""
         return self.mean if self.origin is None else self.origin
+
+    @property
+    def moments(self) -> ColumnMoments | None:
+        """Mean and standard deviation of the columns of dense rows that were measured."""
+        return None if self.mean is None or self.deviation is None else ColumnMoments(self.mean, self.deviation)
 
     @property
     def n_features(self) -> int:
