@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,25 +15,11 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout
 
+if TYPE_CHECKING:
+    from hullrank.problem.settled_dual import SettledDual
+
 Floats = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
-
-
-class Settled(Protocol):
-    """Sums over rows that are not at hand (see `hullrank.problem.settled_dual.SettledDual`)."""
-
-    @property
-    def room(self) -> Floats:
-        """By group, how far a repair may move the sum of the multipliers."""
-
-    def total(self, tau: Floats) -> Floats:
-        """By group, the sum of the multipliers, moved by tau times their room."""
-
-    def moved_pull(self, problem: IntervalProblem, tau: Floats) -> Floats:
-        """Their part of X'(sign alpha)."""
-
-    def moved_conjugate(self, tau: Floats) -> float:
-        """The sum of their conjugates, or an upper bound."""
 
 
 class Status(StrEnum):
@@ -197,7 +183,7 @@ def certify_intervals(
     order_multipliers: Floats,
     unit: float = 1.0,
     lost: float | None = None,
-    settled: Settled | None = None,
+    settled: "SettledDual | None" = None,
     centred: bool = True,
 ) -> CertifiedPoint:
     """Grade a candidate of an interval problem; X enters through the scores and two penalties only.
