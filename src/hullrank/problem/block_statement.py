@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
@@ -16,6 +15,7 @@ from hullrank.problem.block_survey import Survey, survey
 from hullrank.problem.certificate import certify_intervals
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import LENGTH, PARTNER_ROW, ROW, SLACK, START, RowLayout, bundle_table, lay_out
+from hullrank.problem.measured_rows import rounding_unit
 from hullrank.problem.rows import ArrayRows, linear_scores
 from hullrank.problem.settled_dual import SettledDual
 from hullrank.problem.statement import Grade, Point, Size
@@ -121,9 +121,7 @@ class BlockStatement:
     @cached_property
     def frame(self) -> Frame:
         """What the passes have to know."""
-        return Frame(
-            self.problem, self.samples.n_classes, self.mean, self.spread, self._longest, merges=self.repeats
-        )  # fmt: skip
+        return Frame(self.problem, self.samples.n_classes, self.mean, self.spread, self._longest, self.repeats)
 
     @property
     def _longest(self) -> float:
@@ -178,11 +176,7 @@ class BlockStatement:
     @cached_property
     def _unit(self) -> float:
         """rms|x| of the rows about their mean."""
-        if not (self.problem.homogeneous and sp.issparse(self.samples.X)):
-            return self.spread
-        weights = self.samples.weights
-        mean = np.asarray(weights @ self.samples.X).ravel() / weights.sum()
-        return float(np.sqrt(max(self.spread**2 - float(mean @ mean), 0.0)))
+        return rounding_unit(self.problem, self.samples.X, self.samples.weights, self.spread)
 
 
 def no_rows(problem: IntervalProblem, n_features: int) -> NearRows:

@@ -19,7 +19,7 @@ from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.measured_rows import sorted_rows, sparse_spread
+from hullrank.problem.measured_rows import rounding_unit, sorted_rows, sparse_spread
 from hullrank.problem.rows import ArrayRows, columns_of, linear_scores
 from hullrank.problem.sampling import draw
 from hullrank.problem.signs import Signs
@@ -224,12 +224,7 @@ class IntervalStatement:
         if self.space is not None and not self.space.coefficient_norm:
             exact = not self.problem.homogeneous and not self.space.has_coordinates
             return 0.0 if exact else self.space.typical_length
-        view = self.view
-        if not (self.problem.homogeneous and sp.issparse(view.X)):
-            return view.spread
-        weights = self.samples.weights
-        mean = np.asarray(weights @ view.X).ravel() / weights.sum()
-        return float(np.sqrt(max(view.spread**2 - float(mean @ mean), 0.0)))
+        return rounding_unit(self.problem, self.view.X, self.samples.weights, self.view.spread)
 
     def _penalty(self, point: Point, s: Floats) -> float:
         if self.space is None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from hullrank.data import Samples
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.column_moments import ENOUGH, column_moments
+from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.rows import FAR_OFF, ArrayRows, square_lengths
 
 Floats = NDArray[np.float64]
@@ -48,6 +49,14 @@ def sorted_rows(samples: Samples) -> ArrayRows:
 def sparse_spread(X: Any, pick: NDArray[np.integer], weights: Floats) -> float:
     """rms|x| of the picked rows of a sparse matrix."""
     return (float(square_lengths(X.data, X.indptr)[pick] @ weights) / float(weights.sum())) ** 0.5
+
+
+def rounding_unit(problem: IntervalProblem, X: Any, weights: Floats, spread: float) -> float:
+    """rms|x| by which rounding is measured: ``spread``, in a homogeneous problem always about the mean of the rows."""
+    if not (problem.homogeneous and sp.issparse(X)):
+        return spread
+    mean = np.asarray(weights @ X).ravel() / weights.sum()
+    return float(np.sqrt(max(spread**2 - float(mean @ mean), 0.0)))
 
 
 def _near_zero(X: Any) -> tuple[Any, Floats | None]:
