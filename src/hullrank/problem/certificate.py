@@ -151,16 +151,24 @@ def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, sco
     return charge_and_rise(problem, layout, theta, scores, 0.0)[0]
 
 
+def violations(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> Floats:
+    """For each row by how much it is violated; negative where it is kept."""
+    return layout.spread(problem.offsets(theta)) - layout.spread(problem.sign) * scores[layout.row_sample]
+
+
+def paying_violations(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> Floats:
+    """``violations``, but -inf for the row that is violated less of two that share a slack: it has no multiplier."""
+    violation = violations(problem, layout, theta, scores)
+    if not layout.shares_slacks:
+        return violation
+    return np.where(violation == layout.most_by_slack(violation)[layout.row_slack], violation, -np.inf)
+
+
 def charge_and_rise(
     problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats, digits: float
 ) -> tuple[float, float]:
     """``total_charge``, and how much more it is if every violation is larger by ``digits``."""
-    sign = layout.spread(problem.sign)
-    violation = layout.spread(problem.offsets(theta)) - sign * scores[layout.row_sample]
-    if layout.shares_slacks:
-        largest = np.full(layout.n_slacks, -np.inf)
-        np.maximum.at(largest, layout.row_slack, violation)
-        violation = largest
+    violation = layout.most_by_slack(violations(problem, layout, theta, scores))
     if problem.charge is Charge.HARD:
         return max(float(violation.max(initial=0.0)), 0.0), 0.0
     charge = problem.charge

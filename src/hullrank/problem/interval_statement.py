@@ -12,7 +12,14 @@ from hullrank.data import Samples
 from hullrank.order import OrderGraph
 from hullrank.problem.block_rows import Block, HeldBlocks
 from hullrank.problem.block_statement import BlockEvidence, BlockStatement
-from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, charge_and_rise, total_charge
+from hullrank.problem.certificate import (
+    EPSILON,
+    CertifiedPoint,
+    certify_intervals,
+    charge_and_rise,
+    paying_violations,
+    total_charge,
+)
 from hullrank.problem.charges import Charge
 from hullrank.problem.column_moments import ColumnMoments
 from hullrank.problem.grouped_classes import GroupedClasses
@@ -179,13 +186,7 @@ class IntervalStatement:
             return evidence
         layout, problem = self.layout, self.problem
         s = self.scores(evidence.settled_at)[self.samples.rows]
-        offsets = layout.spread(problem.offsets(evidence.settled_at.thresholds))
-        violation = offsets - layout.spread(problem.sign) * s[layout.row_sample]
-        if layout.shares_slacks:  # only the row that is violated more has a multiplier
-            largest = np.full(layout.n_slacks, -np.inf)
-            np.maximum.at(largest, layout.row_slack, violation)
-            violation = np.where(violation == largest[layout.row_slack], violation, -np.inf)
-        a = problem.charge.derivative(violation)
+        a = problem.charge.derivative(paying_violations(problem, layout, evidence.settled_at.thresholds, s))
         if evidence.near is not None and evidence.multipliers is not None:
             place = np.empty(len(s), dtype=np.intp)
             place[self.samples.rows] = np.arange(len(s))

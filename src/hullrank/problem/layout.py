@@ -66,6 +66,14 @@ class RowLayout:
             return per_row
         return np.asarray(np.bincount(self.row_slack, per_row, self.n_slacks), dtype=np.float64)
 
+    def most_by_slack(self, per_row: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each slack the larger value of the one or two rows that use it."""
+        if not self.shares_slacks:
+            return per_row
+        largest = np.full(self.n_slacks, -np.inf)
+        np.maximum.at(largest, self.row_slack, per_row)
+        return largest
+
     @cached_property
     def row_sample(self) -> NDArray[np.int64]:
         """The (class-sorted) sample of each row."""
