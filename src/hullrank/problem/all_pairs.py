@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hullrank.data import pieces
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
+from hullrank.problem.layout import concatenated_ranges
 from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, PairsAt, row_products
 from hullrank.problem.rows import ArrayRows
 
@@ -213,9 +214,7 @@ class AllPairs:
         order, first, _ = self.by_rank
         start = self.starts[self.query[order]]
         partners = first - start  # rows of lower rank stand before the own rank
-        hi = np.repeat(np.arange(len(order)), partners)
-        lo = np.arange(len(hi)) - np.repeat(np.cumsum(partners) - partners - start, partners)
-        hi, lo = order[hi], order[lo]
+        hi, lo = np.repeat(order, partners), order[concatenated_ranges(start, partners)]
         return ListedPairs(hi, lo, self.weights[hi] * self.weights[lo], len(order))
 
     @cached_property
