@@ -46,7 +46,7 @@ class AllPairs:
     @cached_property
     def n_ranks(self) -> Ints:
         """(Q,) number of distinct targets in every query."""
-        counts = np.zeros(len(self.starts) - 1, dtype=np.int64)
+        counts = np.zeros(len(self.sizes), dtype=np.int64)
         np.maximum.at(counts, self.query, self.rank + 1)
         return counts
 
@@ -135,16 +135,14 @@ class AllPairs:
         return {}
 
     def _draw_rows(self, size: int, seed: int) -> tuple[Ints, "AllPairs"] | None:
-        m, n_queries = len(self.rank), len(self.starts) - 1
+        m, n_queries = len(self.rank), len(self.sizes)
         if size >= m:
             return None
         rng = np.random.default_rng(seed)
-        sizes = np.diff(self.starts)
-        if 8 * sizes.max() <= size:
-            drawn = np.zeros(n_queries, dtype=bool)
+        if 8 * self.sizes.max() <= size:
             shuffled = rng.permutation(n_queries)
-            drawn[shuffled[: np.searchsorted(np.cumsum(sizes[shuffled]), size) + 1]] = True
-            rows = np.flatnonzero(drawn[self.query])
+            drawn = shuffled[: np.searchsorted(np.cumsum(self.sizes[shuffled]), size) + 1]
+            rows = np.flatnonzero(np.isin(np.arange(n_queries), drawn)[self.query])
         else:
             rows = np.sort(rng.choice(m, size, replace=False))
         kept, pairs = comparable(self.rank[rows], self.query[rows], self.weights[rows])
@@ -171,7 +169,7 @@ class AllPairs:
             by_query, by_rank = np.bincount(self.query, weights), np.bincount(rank, weights)
             found = ArrayRows(X, None, mean, spread=0.0).gram(weights * (by_query[self.query] - by_rank[rank]))
             in_rank = _members(rank, weights) @ X - np.outer(by_rank, mean)
-            in_query = np.add.reduceat(in_rank, np.cumsum(self.n_ranks) - self.n_ranks)
+            in_query = np.add.reduceat(in_rank, self._first_rank)
             self._gram[:] = [(X, found + in_rank.T @ in_rank - in_query.T @ in_query)]
         return self._gram[0][1]
 
@@ -185,10 +183,9 @@ class AllPairs:
         The pairs' mean of x_j - x_i (i above j) is the sum of these times the rows. A small query beside a large one
         loses digits.
         """
-        first, by_rank = np.cumsum(self.n_ranks) - self.n_ranks, np.bincount(self._numbered_rank, self.weights)
-        to_rank = np.concatenate([[0.0], np.cumsum(by_rank)])
+        to_rank = np.concatenate([[0.0], np.cumsum(np.bincount(self._numbered_rank, self.weights))])
         through = to_rank[:-1] + to_rank[1:]  # twice the weight up to the middle of a rank
-        ends = to_rank[first] + to_rank[first + self.n_ranks]
+        ends = to_rank[self._first_rank] + to_rank[self._first_rank + self.n_ranks]
         return self.weights * (np.repeat(ends, self.n_ranks) - through)[self._numbered_rank]
 
     def mean_pull(self, rows: ArrayRows) -> tuple[Floats, float]:
@@ -207,7 +204,12 @@ class AllPairs:
         """The ranks, counted through all queries."""
         if len(self.n_ranks) == 1:
             return self.rank
-        return (np.cumsum(self.n_ranks) - self.n_ranks)[self.query] + self.rank
+        return self._first_rank[self.query] + self.rank
+
+    @cached_property
+    def _first_rank(self) -> Ints:
+        """(Q,) the number of every query's lowest rank, counted through all queries."""
+        return np.cumsum(self.n_ranks) - self.n_ranks
 
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
@@ -226,7 +228,7 @@ class AllPairs:
         """``per_row`` pairs of every row with random rows of other rank in its query, all of one weight."""
         order, first, size = self.by_rank
         query = self.query[order]
-        others = np.diff(self.starts)[query] - size
+        others = self.sizes[query] - size
         drawn = self.starts[query] + random_state.randint(0, others, size=(per_row, len(order)))
         drawn += size * (drawn >= first)
         one, other = order[np.tile(np.arange(len(order)), per_row)], order[drawn.ravel()]
