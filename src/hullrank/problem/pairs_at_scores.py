@@ -253,17 +253,13 @@ class FewAtScores(AtScores):
         """For every row the place of its first lower partner, and the place after the last."""
         return np.repeat(self.pairs.starts[:-1], self.pairs.sizes), self.pairs.by_rank[1]
 
-    def smooth(self, charge: Charge) -> Smooth:
-        """All pairs charged smoothly."""
-        return self._by_score.smooth(charge)
+    @cached_property
+    def _smooth(self) -> Smooth:
+        return self._by_score._smooth
 
-    def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
-        """L v with the curvature of a smooth charge."""
-        return self._by_score.smooth_laplacian(charge, v)
-
-    def smooth_gram(self, charge: Charge, X: Any) -> Floats:
-        """X'LX for the same L."""
-        return self._by_score.smooth_gram(charge, X)
+    @cached_property
+    def _logistic(self) -> LogisticPairs:
+        return self._by_score._logistic
 
     def laplacian_among(self, low: float, high: float) -> tuple[Ints, Floats]:
         """The rows of the pairs with low <= d < high, and L among them."""
