@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from hullrank.exceptions import LabelError, UndeclaredOrderWarning
+from hullrank.exceptions import LabelError, UndeclaredOrderWarning, few
 
 _NUMBERED = (
     "scikit-learn's cross_val_predict numbers words alphabetically for this method, so give y as numbers in the right "
@@ -80,14 +80,14 @@ def _encode_declared(values: NDArray[Any], declared: Sequence[Hashable]) -> Labe
     if unknown:
         numbered = items == list(range(len(declared))) and isinstance(declared[0], str)
         raise LabelError(
-            f"y has labels that are not in the declared order: {_few(unknown)}; "
+            f"y has labels that are not in the declared order: {few(unknown)}; "
             + (_NUMBERED if numbered else "add them to the order or drop the samples")
         )
     seen = set(items)
     missing = [label for label in declared if label not in seen]
     if missing:
         raise LabelError(
-            f"the declared order has classes without a sample (of positive weight): {_few(missing)}; "
+            f"the declared order has classes without a sample (of positive weight): {few(missing)}; "
             "remove them from the order"
         )
     codes = np.array([place[label] for label in items], dtype=np.intp)[inverse]
@@ -141,7 +141,3 @@ def _as_array(labels: Sequence[Hashable]) -> NDArray[Any]:
     boxed = np.empty(len(labels), dtype=object)
     boxed[:] = list(labels)
     return boxed
-
-
-def _few(labels: Sequence[Any], most: int = 5) -> str:
-    return ", ".join(map(repr, labels[:most])) + (f" and {len(labels) - most} more" if len(labels) > most else "")
