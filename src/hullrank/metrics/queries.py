@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hullrank.data import check_queries
+from hullrank.metrics.ranked import Ranked
 from hullrank.metrics.scored import check_scores
 
 
@@ -30,13 +31,7 @@ def rank_within(scores: ArrayLike, qid: Any = None) -> NDArray[np.int64]:
     array([3, 1, 1, 2, 1])
     """
     points = check_scores(scores)
-    query = check_queries(qid, len(points))
-    order = np.lexsort((-points, query))
-    q, s = query[order], points[order]
-    position = np.arange(len(order))
-    new_query = np.r_[True, q[1:] != q[:-1]]
-    new_place = new_query | np.r_[True, s[1:] != s[:-1]]
-    start = np.maximum.accumulate(np.where(new_query, position, 0))
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.maximum.accumulate(np.where(new_place, position, 0)) - start + 1
+    ranked = Ranked.of(check_queries(qid, len(points)), points)
+    places = np.empty(len(points), dtype=np.int64)
+    places[ranked.order] = ranked.first_place + 1
     return places

@@ -38,6 +38,11 @@ class Ranked:
         return cls(order, query, position - np.flatnonzero(new_query)[query], run, run_end)
 
     @property
+    def first_place(self) -> Ints:
+        """Place of the first document tied with each."""
+        return self.place[np.flatnonzero(np.diff(self.run, prepend=-1))][self.run]
+
+    @property
     def last_place(self) -> Ints:
         """Place of the last document tied with each."""
         return self.place + self.run_end - np.arange(len(self.place))
