@@ -44,11 +44,14 @@ class KernelFactor:
     residual: Floats
 
     def coefficients(self, w: Floats) -> Floats:
-        """One coefficient per sample, nonzero at the pivots: those of f = sum_i coef_i k(x_i, .)."""
-        coef = np.zeros(len(self.L))
+        """One coefficient per sample, nonzero at the pivots: those of f = sum_i coef_i k(x_i, .).
+
+        A matrix ``w`` has a column for every function.
+        """
+        coef = np.zeros((len(self.L), *w.shape[1:]))
         coef[self.pivots] = solve_triangular(self.R, w, lower=True, trans="T", check_finite=False)
         coef[self.centre] = 0.0
-        coef[self.centre] = -coef.sum()
+        coef[self.centre] = -coef.sum(axis=0)
         return coef
 
 
