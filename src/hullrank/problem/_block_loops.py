@@ -8,11 +8,10 @@ from hullrank.problem.charges import HINGE, LOGISTIC, SQUARED_HINGE
 
 Array = Any
 STEEP = 600.0  # violations up to which exp(v), and products of some of them, are finite numbers
-_ANY_ORDER = {"reassoc", "contract"}  # sums may be taken in any order, so that they run on vectors
 
 
-@njit(error_model="numpy", fastmath=_ANY_ORDER, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _length(X: Array, i: int, centre: Array) -> float:
+@njit(error_model="numpy", fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def row_length(X: Array, i: int, centre: Array) -> float:
     """|x_i - centre|."""
     square = 0.0
     for j in range(X.shape[1]):
@@ -43,7 +42,7 @@ def survey_hinges(
             total += c * paid
             rise += c * (max(v + digits, 0.0) - paid)
             alpha, size = c if v > 0.0 else 0.0, abs(v)
-            if size < reach and (size < width or size * usual < width * _length(X, i, centre)):
+            if size < reach and (size < width or size * usual < width * row_length(X, i, centre)):
                 near[0, n_near] = i
                 near[1, n_near] = b
                 n_near += 1
@@ -127,10 +126,7 @@ def survey_rows(
                 rise += c * (more - paid if charge == HINGE else more * more - paid * paid)
                 if not measured and width <= abs(v) < longest * width:
                     measured = True
-                    square = 0.0
-                    for j in range(X.shape[1]):
-                        square += (X[i, j] - centre[j]) ** 2
-                    window *= min(max(sqrt(square) / usual, 1.0), longest)
+                    window *= min(max(row_length(X, i, centre) / usual, 1.0), longest)
                 close = -window < v < window or (tied and v > 0.0)
                 if charge == SQUARED_HINGE:
                     alpha = 2.0 * c * paid
