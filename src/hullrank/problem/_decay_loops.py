@@ -22,21 +22,9 @@ STRETCH = 25.0
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True, fastmath={"reassoc", "contract"})
 def decaying_sums(
-    scores: Floats,
-    rank: Ranks,
-    starts: Ints,
-    n_ranks: Ints,
-    values: Floats,
-    grow: Floats,
-    stretch: Ints,
-    coefs: Floats,
-    sizes: Ints,
-    skipped: int,
-    powers: Floats,
-    counters: Floats,
-    counted: Ints,
-    out: Floats,
-) -> None:
+    scores: Floats, rank: Ranks, starts: Ints, n_ranks: Ints, values: Floats, grow: Floats, stretch: Ints,
+    coefs: Floats, sizes: Ints, skipped: int, powers: Floats, counters: Floats, counted: Ints, out: Floats,
+) -> None:  # fmt: skip
     """out[b, f, i, c] += sum of values[j, c] * sum_k coefs[d, b, f, k] x^(skipped + 1 + k) over the partners j of i.
 
     The partners have lower rank (b = 0) or higher rank (b = 1), and scores that come before that of i on the way up
