@@ -195,9 +195,9 @@ def _across_smoothly(block: PairBlock, s: Floats, charge: Charge, tables: Moment
     assert block.rank is not None
     if block.inside is not None:
         tables = tables.less(moments(block.rank, s, block.weights, tables.nodes))
-    found = tables.charged(charge, block.rank, s, block.weights)
-    sums["square"] += found.value
-    return found.coef
+    value, coef = tables.charged(charge, block.rank, s, block.weights)
+    sums["square"] += value
+    return coef
 
 
 def _scores(block: PairBlock, view: View) -> Floats:
