@@ -12,7 +12,7 @@ from hullrank.problem.block_rows import Block
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge, require_known
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.rows import SMALL_PRODUCT, ArrayRows
+from hullrank.problem.rows import FAR_OFF, SMALL_PRODUCT, ArrayRows
 from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
@@ -87,7 +87,7 @@ class Frame:
     @cached_property
     def is_far_off(self) -> bool:
         """Whether the mean is so far from 0 that products with a view lose digits which a centred copy keeps."""
-        return self.mean is not None and ArrayRows(np.empty((0, 0)), None, self.mean, self.spread or 1.0).is_far_off
+        return self.mean is not None and float(np.abs(self.mean).max(initial=0.0)) > FAR_OFF * (self.spread or 1.0)
 
     def rows(self, X: Any) -> ArrayRows:
         """Rows of a block, centred; those far off are copied."""

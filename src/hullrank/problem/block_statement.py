@@ -163,8 +163,9 @@ class BlockStatement:
         graded = certify_intervals(
             problem, near.layout, np.array([found.least, found.largest]), problem.penalty.of(point.coef),
             lambda coef, pull: self._dual_penalty(near.unit * near.rows.adjoint(coef) + pull), point.thresholds,
-            np.empty(0) if evidence.multipliers is None else evidence.multipliers, evidence.order, self._unit,
-            found.charge, evidence.settled, centred=self.mean is not None,
+            np.empty(0) if evidence.multipliers is None else evidence.multipliers, evidence.order,
+            rounding_unit(problem, self.samples.X, self.samples.weights, self.spread), found.charge,
+            evidence.settled, centred=self.mean is not None,
         )  # fmt: skip
         primal = self.objective(point, found)
         return Grade(primal, graded.dual - found.rise, graded.noise + found.rise, graded.floor, graded.residuals)
@@ -172,11 +173,6 @@ class BlockStatement:
     def _dual_penalty(self, pull: Floats) -> float:
         """That of X'(sign alpha); 0 where all rows are equal, since sign * alpha sums to 0."""
         return self.problem.penalty.dual_of(pull) if self.spread > 0 else 0.0
-
-    @cached_property
-    def _unit(self) -> float:
-        """rms|x| of the rows about their mean."""
-        return rounding_unit(self.problem, self.samples.X, self.samples.weights, self.spread)
 
 
 def no_rows(problem: IntervalProblem, n_features: int) -> NearRows:
