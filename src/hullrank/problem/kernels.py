@@ -108,11 +108,6 @@ class KernelBlocks:
         right = self._right[:, columns] if self._products else self._right[columns]
         return self._with(shape=(self.shape[0], len(columns)), _right=right)
 
-    def from_column(self, first: int) -> "KernelBlocks":
-        """Values against the rows of Y from number ``first`` on."""
-        right = self._right[:, first:] if self._products else self._right[first:]
-        return self._with(shape=(self.shape[0], self.shape[1] - first), _right=right)
-
     def take(self, samples: Array, *, compiled: bool) -> "KernelBlocks":
         """Values between some samples, of blocks whose two sides are the same samples."""
         shape = len(samples), len(samples)
