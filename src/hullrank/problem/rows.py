@@ -190,9 +190,9 @@ class ArrayRows:
             Y = self.X[:] * np.sqrt(d)[:, None]
             return Y.T @ Y
         H = np.zeros((n, n))
-        mean, late = self.mean, self.mean
-        if mean is not None and self.pick is None and np.abs(mean).max(initial=0.0) < self.spread:
-            mean = None  # so near to 0, no digits are lost where the mean is taken out of the sum
+        # A mean near 0 is taken out of the sum rather than out of every row: that costs no digits, and no copy.
+        is_near = self.mean is not None and self.pick is None and np.abs(self.mean).max(initial=0.0) < self.spread
+        early, late = (None, self.mean) if is_near else (self.mean, None)
         few = n <= FEW_COLUMNS
         factor, step = (d, min(step, SMALL_PRODUCT // max(n, 1) ** 2)) if few else (np.sqrt(d), step)
         for low in range(0, len(d), step):
@@ -200,12 +200,12 @@ class ArrayRows:
             if self.pick is not None:
                 hot = np.flatnonzero(f)
                 Y, f = Y[hot], f[hot]
-            Y = Y if mean is None else Y - mean
+            Y = Y if early is None else Y - early
             Z = Y * f[:, None]
             H += Z.T @ (Y if few else Z)
         if few:
             H = 0.5 * (H + H.T)
-        if mean is None and late is not None:
+        if late is not None:
             outer = np.outer(self.X.T @ d, late)
             H += float(d.sum()) * np.outer(late, late) - outer - outer.T
         return H / self.scale**2 if self.scale != 1.0 else H
