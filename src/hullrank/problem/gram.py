@@ -1,6 +1,5 @@
 """The kernel matrix of training samples: by blocks of rows, times a vector, of some of the samples, or given."""
 
-import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,7 +25,7 @@ from hullrank.problem.kernels import (
 from hullrank.problem.matrix_probe import is_known_definite, looks_symmetric, product
 
 LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
-_TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
+_STRIP = 256  # rows of a matrix that are compared with those of its transpose at a time
 _LEAST_BLOCKS = 4  # blocks of rows into which a symmetric matrix is cut at the least, to compute half of it
 _FEW_NUMBERS = 1 << 15  # entries copied at a time from a known matrix: large temporary arrays cost more than copying
 _FEW = 400  # rows up to which a symmetric matrix is computed whole: mirroring its half takes longer than it saves
@@ -256,16 +255,12 @@ def check_gram(gram: Any) -> Array:
 
 
 def _check_symmetry(gram: Array) -> None:
-    """Compare a matrix with its transpose part by part."""
+    """Compare a matrix with its transpose, some rows at a time."""
     limit = 1e-6 * max(float(np.abs(gram).max(initial=0.0)), np.finfo(np.float64).tiny)
-    starts = range(0, gram.shape[0], _TILE)
-    for i, j in itertools.combinations_with_replacement(starts, 2):
-        here, there = gram[i : i + _TILE, j : j + _TILE], gram[j : j + _TILE, i : i + _TILE].T
-        if np.array_equal(here, there):
-            continue
-        skew = np.abs(here - there)
-        if skew.max(initial=0.0) > limit:
-            row, column = np.unravel_index(int(skew.argmax()), skew.shape) + np.array([i, j])
+    for low in range(0, len(gram), _STRIP):
+        skew = np.abs(gram[low : low + _STRIP] - gram[:, low : low + _STRIP].T)
+        row, column = np.unravel_index(int(skew.argmax()), skew.shape) + np.array([low, 0])
+        if skew[row - low, column] > limit:
             raise KernelError(
                 f"the precomputed kernel is not symmetric: entry ({row}, {column}) is {gram[row, column]:g} but "
                 f"({column}, {row}) is {gram[column, row]:g}; symmetrise it with (K + K.T) / 2"
