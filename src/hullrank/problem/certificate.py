@@ -175,7 +175,7 @@ def charge_and_rise(
     total = float(layout.cost @ charge.value(violation))
     if digits == 0.0:
         return total, 0.0
-    if charge.smooth and np.isfinite(charge.largest):  # the charge rises nowhere faster than that
+    if charge.smooth and np.isfinite(charge.largest):  # the slope of the charge is nowhere larger
         return total, digits * charge.largest * float(layout.cost.sum())
     return total, float(layout.cost @ charge.value(violation + digits)) - total
 

@@ -23,7 +23,7 @@ KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 BLOCK_BYTES = 1 << 21
 _MADE = 8  # factor by which a block is larger where its columns have to be computed first
 _ROUNDING = 16 * float(np.finfo(np.float64).eps)  # share of the mean by which rounding sets equal entries apart
-_WIDE = 1e4  # exponent of rbf over twice the largest distance from the mean beyond which values come from differences
+_WIDE = 1e4  # exponent of rbf at twice the largest distance from the mean beyond which products lose too many digits
 
 
 def resolve_gamma(gamma: float | str, X: Any, sample_weight: ArrayLike | None = None) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hullrank.exceptions import HullrankError
 from hullrank.problem.intervals import MOST_ROWS, IntervalProblem
 
-ROWS_A_SAMPLE = 50  # rows for every sample up to which their total is not limited: X then is most of the memory
+ROWS_A_SAMPLE = 50  # rows per sample that are always allowed, since X then takes most of the memory
 START, LENGTH, GROUP, PARTNER, ROW, PARTNER_ROW, SLACK = range(7)
 
 
