@@ -86,7 +86,7 @@ class KernelBlocks:
             Y = X if Y is None else Y
         self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
         self.compiled = compiled
-        self.dtype = np.dtype(np.float64)
+        self.dtype: np.dtype[Any] = np.dtype(np.float64)
         self.shape = X.shape[0], (X.shape[1] if kernel == "precomputed" else Y.shape[0])
         factors = None if kernel == "laplacian" else _factors(X, Y, kernel, gamma)
         self.by_distance = factors is None
