@@ -12,10 +12,11 @@ from hullrank.problem.block_rows import Block
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge, require_known
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.rows import FAR_OFF, SMALL_PRODUCT, ArrayRows
+from hullrank.problem.rows import FAR_OFF, ArrayRows
 from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
+SMALL_PRODUCT = 1_000_000  # multiplications up to which OpenBLAS multiplies matrices in place
 
 
 @dataclass(frozen=True)
