@@ -86,11 +86,7 @@ class RowLayout:
 
     def spread(self, per_group: NDArray[Any]) -> NDArray[Any]:
         """For each row the value of its group."""
-        return np.repeat(per_group, self._group_sizes)
-
-    @cached_property
-    def _group_sizes(self) -> NDArray[np.int64]:
-        return self.group_starts[1:] - self.group_starts[:-1]
+        return np.repeat(per_group, self.group_starts[1:] - self.group_starts[:-1])
 
 
 def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDArray[np.float64]) -> RowLayout:
@@ -131,20 +127,15 @@ def bundle_table(
     group, partner = problem.bundles.T
     table = np.empty((len(group), 7), dtype=np.int64)
     table[:, START], table[:, LENGTH], table[:, GROUP], table[:, PARTNER] = start, length, group, partner
-    first_rows = _group_starts(problem.n_groups, table)
+    count = np.zeros(problem.n_groups + 1, dtype=np.int64)  # by group, after that of no partner (-1)
+    count[partner + 1] = length
+    count[group + 1] = length
+    count[0] = 0
+    first_rows = np.cumsum(count)
     table[:, ROW] = first_rows[group]
     table[:, PARTNER_ROW] = np.where(partner >= 0, first_rows[partner], -1)
     table[:, SLACK] = np.cumsum(length) - length
     return table, first_rows
-
-
-def _group_starts(n_groups: int, table: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(G + 1,) first row of every group."""
-    count = np.zeros(n_groups + 1, dtype=np.int64)  # by group, after that of no partner (-1)
-    count[table[:, PARTNER] + 1] = table[:, LENGTH]
-    count[table[:, GROUP] + 1] = table[:, LENGTH]
-    count[0] = 0
-    return np.cumsum(count)
 
 
 def concatenated_ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
