@@ -77,21 +77,11 @@ def decaying_sums(
 
 @njit(**UNCOUNTED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _raise(x: float, skipped: int, powers: Floats) -> None:
-    """powers[k] = x^(skipped + 1 + k), in four chains of products that the processor computes side by side; the number
-    of powers is a multiple of 4."""
-    square = x * x
-    fourth = square * square
-    first = x if skipped == 0 else x**skipped * x
-    second, third, last = first * x, first * square, first * x * square
-    for k in range(0, powers.shape[0], 4):
-        powers[k] = first
-        powers[k + 1] = second
-        powers[k + 2] = third
-        powers[k + 3] = last
-        first *= fourth
-        second *= fourth
-        third *= fourth
-        last *= fourth
+    """powers[k] = x^(skipped + 1 + k)."""
+    power = x**skipped
+    for k in range(powers.shape[0]):
+        power *= x
+        powers[k] = power
 
 
 @njit(**UNCOUNTED, no_cpython_wrapper=True, no_cfunc_wrapper=True)

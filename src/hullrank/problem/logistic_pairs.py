@@ -92,7 +92,7 @@ class LogisticPairs:
         pairs, n_values, n_terms = self.pairs, values.shape[1], coefs.shape[3]
         most = pairs.most_ranks
         step = max(1, min(_ROOM // (most * n_values), n_terms))
-        room = np.empty(step + -step % 4), np.empty((most, n_values, step)), np.empty(most, dtype=np.int64)
+        room = np.empty(step), np.empty((most, n_values, step)), np.empty(most, dtype=np.int64)
         sorted_pairs = self.scores, self.rank, pairs.starts, pairs.n_ranks, values, *self._growth
         asked, out = np.array(sizes), np.zeros((2, coefs.shape[2], *values.shape))
         for k in range(0, n_terms, step):
