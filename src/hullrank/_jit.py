@@ -15,7 +15,9 @@ from numba.core import options, types
 from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 
-place: Any = np.uint64  # of an index that never counts from the end, without a test for which loops run on vectors
+# Type of an index that is never negative: Numba then does not test whether it counts from the end of the array, and the
+# loop can be vectorised.
+place: Any = np.uint64
 Function = TypeVar("Function", bound=Callable[..., Any])
 # Options of loops that allocate nothing. Numba then does not count references to their arrays; the ablation of
 # benchmarks/bench_kernel.py measures what this saves. The option is private: a Numba without it counts, and is right.

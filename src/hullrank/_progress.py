@@ -1,30 +1,44 @@
 """What long work tells of itself: printed where ``verbose`` asks for it, and heard by whoever listens."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
+Value = TypeVar("Value")
 Listener = Callable[[float], None]
 BlockListener = Callable[[int, int, int], None]
 BoundsListener = Callable[[float, float, float], None]
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
-_on_block: ContextVar[BlockListener | None] = ContextVar("on_block", default=None)
-_on_bounds: ContextVar[BoundsListener | None] = ContextVar("on_bounds", default=None)
+
+
+def _nobody(*_: float) -> None:
+    """Hear nothing."""
+
+
+_listener: ContextVar[Listener] = ContextVar("listener", default=_nobody)
+_on_block: ContextVar[BlockListener] = ContextVar("on_block", default=_nobody)
+_on_bounds: ContextVar[BoundsListener] = ContextVar("on_bounds", default=_nobody)
 
 
 @contextmanager
-def listening(listener: Listener, on_block: BlockListener | None = None) -> Iterator[None]:
+def _holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
+    """Give the variable a value while this lasts."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+@contextmanager
+def listening(listener: Listener, on_block: BlockListener = _nobody) -> Iterator[None]:
     """While this lasts, hand the relative gap of every report to ``listener``.
 
     ``on_block(pass_number, blocks_done, n_blocks)`` hears of every block of rows that a pass over the data has done;
     passes are counted from 1.
     """
-    token, block_token = _listener.set(listener), _on_block.set(on_block)
-    try:
+    with _holding(_listener, listener), _holding(_on_block, on_block):
         yield
-    finally:
-        _listener.reset(token)
-        _on_block.reset(block_token)
 
 
 @contextmanager
@@ -35,44 +49,29 @@ def recording() -> Iterator[list[float]]:
 
     def hear(gap: float) -> None:
         heard.append(float(gap))
-        if before is not None:
-            before(gap)
+        before(gap)
 
-    token = _listener.set(hear)
-    try:
+    with _holding(_listener, hear):
         yield heard
-    finally:
-        _listener.reset(token)
 
 
-@contextmanager
-def listening_to_bounds(listener: BoundsListener) -> Iterator[None]:
+def listening_to_bounds(listener: BoundsListener) -> AbstractContextManager[None]:
     """While this lasts, hand value and bound of an exact search, and the share of its time, to ``listener``."""
-    token = _on_bounds.set(listener)
-    try:
-        yield
-    finally:
-        _on_bounds.reset(token)
+    return _holding(_on_bounds, listener)
 
 
 def tell(relative_gap: float, text: Callable[[], str], verbose: int) -> None:
     """Report how far a solver is."""
     if verbose:
         print(text())
-    listener = _listener.get()
-    if listener is not None:
-        listener(relative_gap)
+    _listener.get()(relative_gap)
 
 
 def tell_block(pass_number: int, done: int, n_blocks: int) -> None:
     """Report that a pass over the data has done one more of its blocks."""
-    listener = _on_block.get()
-    if listener is not None:
-        listener(pass_number, done, n_blocks)
+    _on_block.get()(pass_number, done, n_blocks)
 
 
 def tell_bounds(value: float, bound: float, share: float) -> None:
     """Report the best value and the bound of an exact search, and the share of its time limit that is used up."""
-    listener = _on_bounds.get()
-    if listener is not None:
-        listener(value, bound, share)
+    _on_bounds.get()(value, bound, share)

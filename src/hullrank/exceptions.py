@@ -1,5 +1,6 @@
 """One class per broken rule and per warning; each message says what to do about it."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -107,6 +108,12 @@ class UndecidedOrderWarning(UserWarning):
 
 class WeakPriceWarning(UserWarning):
     """C is so small that weights of 0 are as good, or that no pair leaves the margin."""
+
+
+def few(names: Iterable[Any], most: int = 5) -> str:
+    """The first of some names, and how many more there are, for a message."""
+    names = list(names)
+    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def __getattr__(name: str) -> Any:

@@ -38,8 +38,7 @@ def test_named_kernels_equal_scikit_learn(kernel, container):
 def test_float32_stays_float32_and_accurate(kernel):
     X = np.random.default_rng(1).normal(size=(50, 5)) + 100.0 * (kernel == "rbf")
     out = np.empty((50, 50), dtype=np.float32)
-    values = kernel_matrix(X, None, kernel, **PARAMETERS, out=out)
-    assert values is out
+    Gram(X, kernel, **PARAMETERS).blocks(np.float32).fill(None, out)
     np.testing.assert_allclose(out, reference(X, X, kernel), rtol=2e-5, atol=2e-6)
 
 
@@ -113,8 +112,6 @@ def test_bad_gram_matrices():
     assert check_gram(K) is K
     with pytest.raises(KernelError, match=r"square matrix.*shape \(4, 3\)"):
         check_gram(K[:, :3])
-    with pytest.raises(KernelError, match="4 rows for 5 samples"):
-        check_gram(K, 5)
     skew = K.copy()
     skew[3, 1] = 0.5
     with pytest.raises(KernelError, match=r"not symmetric: entry \(1, 3\) is 0 but \(3, 1\) is 0.5"):

@@ -62,5 +62,5 @@ def ranks_within(codes: NDArray[Any], query: Ints) -> Ints:
     first = np.r_[True, q[1:] != q[:-1]]
     group = np.cumsum(first | np.r_[True, c[1:] != c[:-1]])
     ranks = np.empty(len(codes), dtype=np.int64)
-    ranks[order] = group - np.repeat(group[first], np.diff(np.r_[np.flatnonzero(first), len(q)]))
+    ranks[order] = group - group[first][np.cumsum(first) - 1]
     return ranks

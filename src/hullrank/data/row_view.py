@@ -88,12 +88,7 @@ def pieces(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def in_place(X: Any) -> Any:
-    """Checked dense rows as they stand, float64 where it is contiguous, else as a view; few rows are copied.
-
-    Sparse rows are returned as they are.
-    """
-    if sp.issparse(X):
-        return X
+    """Checked dense rows as they stand, float64 where it is contiguous, else as a view; few rows are copied."""
     if 8 * X.size < WORTH:
         return np.ascontiguousarray(X, dtype=np.float64)
     plain = X.dtype == np.float64 and (X.flags.c_contiguous or X.flags.f_contiguous)
@@ -104,6 +99,4 @@ def rows_of(X: Any, kept: NDArray[np.intp]) -> Any:
     """The rows of X at ascending places; of many dense rows a view."""
     if sp.issparse(X) or 8 * X.shape[1] * len(kept) < WORTH:
         return X[kept]
-    if isinstance(X, RowView):
-        return RowView(X.base, kept if X.kept is None else X.kept[kept])
-    return RowView(X, kept)
+    return X.of(kept) if isinstance(X, RowView) else RowView(X, kept)

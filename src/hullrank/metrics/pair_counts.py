@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hullrank.problem.layout import concatenated_ranges
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -125,20 +127,14 @@ def count_edge_pairs(codes: Ints, scores: Floats, weights: Floats, edges: Ints) 
 def _edge_sums(edges: Ints, starts: Ints, sizes: Ints, rank: Ints, weights: Floats) -> Floats:
     """(won, tied, total) over some edges, by one search of all higher samples among all lower ones of their edge."""
     n_ranks = len(rank)
-    (lo, lo_edge), (hi, hi_edge) = (_rows_of(edges[:, side], starts, sizes) for side in (0, 1))
+    lo, hi = (concatenated_ranges(starts[classes], sizes[classes]) for classes in edges.T)
+    lo_edge, hi_edge = (np.repeat(np.arange(len(edges)), sizes[classes]) for classes in edges.T)
     lo_key, hi_key = lo_edge * n_ranks + rank[lo], hi_edge * n_ranks + rank[hi]
     below = np.concatenate([[0.0], np.cumsum(weights[lo])])
     edge_first = np.concatenate([[0], np.cumsum(sizes[edges[:, 0]])])
     left, right = np.searchsorted(lo_key, hi_key, "left"), np.searchsorted(lo_key, hi_key, "right")
     first, last = below[edge_first[hi_edge]], below[edge_first[hi_edge + 1]]
     return np.stack([below[left] - first, below[right] - below[left], last - first]) @ weights[hi]
-
-
-def _rows_of(classes: Ints, starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-    """The rows of every class, one after the other, and for each the number of its class in the list."""
-    count = sizes[classes]
-    which = np.repeat(np.arange(len(classes)), count)
-    return np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + starts[classes][which], which
 
 
 def sum_by(group: Ints, values: Floats, n_groups: int = 0) -> Floats:

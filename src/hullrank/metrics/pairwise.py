@@ -171,8 +171,7 @@ class PairAccuracy:
     """`wmw_score` of many score vectors for the same targets: what depends on the targets alone is checked once."""
 
     def __init__(self, y: Any, order: Any, sample_weight: ArrayLike | None = None) -> None:
-        rows = len(y)
-        scored = check_scored(y, np.zeros(rows), sample_weight)
+        scored = check_scored(y, np.zeros(len(y)), sample_weight)
         self._kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
         self._codes, self._graph = _graph_codes(scored, order)
         self._weights = scored.weights
@@ -189,7 +188,7 @@ class QueryAccuracy:
 
     def __init__(self, y: Any, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None) -> None:
         scored = check_scored(y, np.zeros(len(y)), sample_weight, qid)
-        self._kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
+        self._kept = np.arange(len(y)) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight) > 0)
         self._codes, self._weights, self._queries = scored.codes(), scored.weights, scored.queries
         self._pairs = AllPairs(self._codes, self._queries, self._weights)
         self._is_counted = bool((self._weights == 1).all()) and self._pairs.n_pairs > 0  # sums are then exact
@@ -197,8 +196,7 @@ class QueryAccuracy:
     @property
     def rows(self) -> tuple[Ints, Ints, Floats, Ints]:
         """Codes, queries and weights of the rows that count, and which rows these are."""
-        kept = np.arange(len(self._codes)) if isinstance(self._kept, slice) else np.flatnonzero(self._kept)
-        return self._codes, self._queries, self._weights, kept
+        return self._codes, self._queries, self._weights, self._kept
 
     def __call__(self, scores: Floats) -> float:
         """The share of the pairs (of one query) that the scores rank right; NaN with a warning where there is none."""

@@ -66,7 +66,7 @@ class KernelMixin:
         return Signs(np.array(signs, dtype=np.float64)) if signs else None
 
     def _check_gram(self, X: Any) -> Any:
-        return check_gram(X, X.shape[0]) if self.kernel == "precomputed" else X
+        return check_gram(X) if self.kernel == "precomputed" else X
 
     def _take(self, X: Any, kept: NDArray[np.intp]) -> Any:
         """The kept samples; of a precomputed kernel both rows and columns, of many linear ones a view."""

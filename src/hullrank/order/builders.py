@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from itertools import combinations, pairwise, product
 from typing import Any
 
-from hullrank.exceptions import LabelError
+from hullrank.exceptions import LabelError, few
 
 Labels = list[Hashable]
 LabelEdges = list[tuple[Hashable, Hashable]]
@@ -138,9 +138,3 @@ def _check_levels(levels: Iterable[Iterable[Hashable]]) -> list[list[Hashable]]:
     if not all(groups):
         raise LabelError("a level of the order is empty; remove it")
     return groups
-
-
-def few(labels: Iterable[Any], most: int = 5) -> str:
-    """The first labels, for a message."""
-    names = list(labels)
-    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")

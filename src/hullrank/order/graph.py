@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hullrank.exceptions import CyclicOrderError, LabelError
-from hullrank.order.builders import LabelEdges, check_labels, edge_list, few, level_edges, plain_label, text_edges
+from hullrank.exceptions import CyclicOrderError, LabelError, few
+from hullrank.order.builders import LabelEdges, check_labels, edge_list, level_edges, plain_label, text_edges
 from hullrank.order.sorting import (
     Edges,
     find_cycle,

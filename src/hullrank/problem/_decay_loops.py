@@ -22,21 +22,9 @@ STRETCH = 25.0
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True, fastmath={"reassoc", "contract"})
 def decaying_sums(
-    scores: Floats,
-    rank: Ranks,
-    starts: Ints,
-    n_ranks: Ints,
-    values: Floats,
-    grow: Floats,
-    stretch: Ints,
-    coefs: Floats,
-    sizes: Ints,
-    skipped: int,
-    powers: Floats,
-    counters: Floats,
-    counted: Ints,
-    out: Floats,
-) -> None:
+    scores: Floats, rank: Ranks, starts: Ints, n_ranks: Ints, values: Floats, grow: Floats, stretch: Ints,
+    coefs: Floats, sizes: Ints, skipped: int, powers: Floats, counters: Floats, counted: Ints, out: Floats,
+) -> None:  # fmt: skip
     """out[b, f, i, c] += sum of values[j, c] * sum_k coefs[d, b, f, k] x^(skipped + 1 + k) over the partners j of i.
 
     The partners have lower rank (b = 0) or higher rank (b = 1), and scores that come before that of i on the way up
@@ -89,21 +77,11 @@ def decaying_sums(
 
 @njit(**UNCOUNTED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _raise(x: float, skipped: int, powers: Floats) -> None:
-    """powers[k] = x^(skipped + 1 + k), in four chains of products that the processor computes side by side; the number
-    of powers is a multiple of 4."""
-    square = x * x
-    fourth = square * square
-    first = x if skipped == 0 else x**skipped * x
-    second, third, last = first * x, first * square, first * x * square
-    for k in range(0, powers.shape[0], 4):
-        powers[k] = first
-        powers[k + 1] = second
-        powers[k + 2] = third
-        powers[k + 3] = last
-        first *= fourth
-        second *= fourth
-        third *= fourth
-        last *= fourth
+    """powers[k] = x^(skipped + 1 + k)."""
+    power = x**skipped
+    for k in range(powers.shape[0]):
+        power *= x
+        powers[k] = power
 
 
 @njit(**UNCOUNTED, no_cpython_wrapper=True, no_cfunc_wrapper=True)

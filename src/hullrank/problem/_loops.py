@@ -25,7 +25,7 @@ def move_multipliers(
     for b in range(len(table)):
         start, length, g, h = table[b, 0], table[b, 1], table[b, 2], table[b, 3]
         row, partner_row, first = table[b, 4], table[b, 5], table[b, 6]
-        alphas, rooms = per_group[0, g], per_group[1, g]  # sums in registers, as a sum in memory waits for itself
+        alphas, rooms = per_group[0, g], per_group[1, g]  # local sums stay in registers, which is faster
         if h < 0:
             for i in range(length):
                 c, x = cost[first + i], a[row + i]

@@ -73,17 +73,9 @@ def sort_scores(
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def partner_sums(
-    way: int,
-    scores: Floats,
-    margin: float,
-    rank: Ranks,
-    starts: Ints,
-    n_ranks: Ints,
-    weights: Floats,
-    v: Floats,
-    counters: Floats,
-    out: Floats,
-) -> None:
+    way: int, scores: Floats, margin: float, rank: Ranks, starts: Ints, n_ranks: Ints, weights: Floats, v: Floats,
+    counters: Floats, out: Floats,
+) -> None:  # fmt: skip
     """out[:, i] = sums of weights, and of weights times ``v``, over the violated partners of i.
 
     ``counters`` has room for two numbers of every rank of a query.
@@ -250,18 +242,9 @@ def violated_squares(
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def curve_rows(
-    scores: Floats,
-    upper: Floats,
-    lower: Floats,
-    rank: Ranks,
-    starts: Ints,
-    n_ranks: Ints,
-    weights: Floats,
-    partners: Floats,
-    rows: Floats,
-    counters: Floats,
-    out: Floats,
-) -> None:
+    scores: Floats, upper: Floats, lower: Floats, rank: Ranks, starts: Ints, n_ranks: Ints, weights: Floats,
+    partners: Floats, rows: Floats, counters: Floats, out: Floats,
+) -> None:  # fmt: skip
     """out[i] = weights[i] * (partners[i] * rows[i] - 2 * the sum of weights[j] * rows[j] over the partners j of i of
     lower rank with lower[j] <= scores[i] < upper[j])."""
     for k in range(starts.shape[0] - 1):
@@ -356,16 +339,9 @@ def visit_pairs(
 
 @njit(**UNCOUNTED, no_cfunc_wrapper=True)
 def visit_rows(
-    first: Ints,
-    end: Ints,
-    scores: Floats,
-    upper: Floats,
-    lower: Floats,
-    weights: Floats,
-    partners: Floats,
-    rows: Floats,
-    out: Floats,
-) -> None:
+    first: Ints, end: Ints, scores: Floats, upper: Floats, lower: Floats, weights: Floats, partners: Floats,
+    rows: Floats, out: Floats,
+) -> None:  # fmt: skip
     """The rows of ``curve_rows``, pair by pair."""
     for i in range(scores.shape[0]):
         for f in range(rows.shape[1]):

@@ -4,10 +4,10 @@ The first loop has no branch that depends on a row, so that it is compiled into 
 a kink, and the second loop corrects what the first one did to these.
 """
 
-from math import sqrt
 from typing import Any
 
 from hullrank._jit import njit
+from hullrank.problem._block_loops import row_length
 from hullrank.problem.charges import HINGE, SQUARED_HINGE
 
 Array = Any
@@ -93,10 +93,7 @@ def sift_near(
         alpha, d, v = cross[0, k, i], cross[1, k, i], cross[2, k, i]
         window = width
         if v >= width:
-            square = 0.0
-            for j in range(X.shape[1]):
-                square += (X[i, j] - centre[j]) ** 2
-            window *= min(max(sqrt(square) / usual, 1.0), longest)
+            window *= min(max(row_length(X, i, centre) / usual, 1.0), longest)
         if v < window:
             near[0, n_near] = k
             near[1, n_near] = i

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hullrank.data import pieces
 from hullrank.data.labels import unique_inverse
 from hullrank.data.queries import ranks_within
+from hullrank.problem.layout import concatenated_ranges
 from hullrank.problem.pair_sets import Floats, Ints, ListedPairs, PairsAt, row_products
 from hullrank.problem.rows import ArrayRows
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from hullrank.problem.bundled_pairs import Bundles
     from hullrank.problem.pairs_at_scores import AtScores
 
-NARROW, SHORT = 40, 8000  # columns and rows up to which a matrix of products costs little beside a fit
 FEW_MEMBERS = 1 << 15  # entries of a dense matrix of group members that take less time than a sparse one
 MANY_RANKS = 300_000  # ranks of a query beyond which neighbouring ones are bundled
 FEW_PARTNERS = 24  # pairs per row up to which pairs are visited one by one in compiled loops
@@ -45,7 +45,7 @@ class AllPairs:
     @cached_property
     def n_ranks(self) -> Ints:
         """(Q,) number of distinct targets in every query."""
-        counts = np.zeros(len(self.starts) - 1, dtype=np.int64)
+        counts = np.zeros(len(self.sizes), dtype=np.int64)
         np.maximum.at(counts, self.query, self.rank + 1)
         return counts
 
@@ -134,16 +134,14 @@ class AllPairs:
         return {}
 
     def _draw_rows(self, size: int, seed: int) -> tuple[Ints, "AllPairs"] | None:
-        m, n_queries = len(self.rank), len(self.starts) - 1
+        m, n_queries = len(self.rank), len(self.sizes)
         if size >= m:
             return None
         rng = np.random.default_rng(seed)
-        sizes = np.diff(self.starts)
-        if 8 * sizes.max() <= size:
-            drawn = np.zeros(n_queries, dtype=bool)
+        if 8 * self.sizes.max() <= size:
             shuffled = rng.permutation(n_queries)
-            drawn[shuffled[: np.searchsorted(np.cumsum(sizes[shuffled]), size) + 1]] = True
-            rows = np.flatnonzero(drawn[self.query])
+            drawn = shuffled[: np.searchsorted(np.cumsum(self.sizes[shuffled]), size) + 1]
+            rows = np.flatnonzero(np.isin(np.arange(n_queries), drawn)[self.query])
         else:
             rows = np.sort(rng.choice(m, size, replace=False))
         kept, pairs = comparable(self.rank[rows], self.query[rows], self.weights[rows])
@@ -153,10 +151,8 @@ class AllPairs:
         """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight.
 
         All pairs of a group of rows sum to (sum a)(sum a |x|^2) - |sum a x|^2; a query's pairs are those of all its
-        rows less those of equal rank. Of a small matrix, ``mean_gram`` is asked for soon.
+        rows less those of equal rank.
         """
-        if not sp.issparse(X) and X.shape[1] <= NARROW and X.shape[0] <= SHORT:
-            return max(float(np.trace(self.mean_gram(X, mean))), 0.0)
         within = _group_square(X, mean, self.weights, self._numbered_rank)
         return max(_group_square(X, mean, self.weights, self.query) - within, 0.0)
 
@@ -170,7 +166,7 @@ class AllPairs:
             by_query, by_rank = np.bincount(self.query, weights), np.bincount(rank, weights)
             found = ArrayRows(X, None, mean, spread=0.0).gram(weights * (by_query[self.query] - by_rank[rank]))
             in_rank = _members(rank, weights) @ X - np.outer(by_rank, mean)
-            in_query = np.add.reduceat(in_rank, np.cumsum(self.n_ranks) - self.n_ranks)
+            in_query = np.add.reduceat(in_rank, self._first_rank)
             self._gram[:] = [(X, found + in_rank.T @ in_rank - in_query.T @ in_query)]
         return self._gram[0][1]
 
@@ -184,10 +180,9 @@ class AllPairs:
         The pairs' mean of x_j - x_i (i above j) is the sum of these times the rows. A small query beside a large one
         loses digits.
         """
-        first, by_rank = np.cumsum(self.n_ranks) - self.n_ranks, np.bincount(self._numbered_rank, self.weights)
-        to_rank = np.concatenate([[0.0], np.cumsum(by_rank)])
+        to_rank = np.concatenate([[0.0], np.cumsum(np.bincount(self._numbered_rank, self.weights))])
         through = to_rank[:-1] + to_rank[1:]  # twice the weight up to the middle of a rank
-        ends = to_rank[first] + to_rank[first + self.n_ranks]
+        ends = to_rank[self._first_rank] + to_rank[self._first_rank + self.n_ranks]
         return self.weights * (np.repeat(ends, self.n_ranks) - through)[self._numbered_rank]
 
     def mean_pull(self, rows: ArrayRows) -> tuple[Floats, float]:
@@ -206,16 +201,19 @@ class AllPairs:
         """The ranks, counted through all queries."""
         if len(self.n_ranks) == 1:
             return self.rank
-        return (np.cumsum(self.n_ranks) - self.n_ranks)[self.query] + self.rank
+        return self._first_rank[self.query] + self.rank
+
+    @cached_property
+    def _first_rank(self) -> Ints:
+        """(Q,) the number of every query's lowest rank, counted through all queries."""
+        return np.cumsum(self.n_ranks) - self.n_ranks
 
     def listed(self) -> ListedPairs:
         """The same pairs, one by one."""
         order, first, _ = self.by_rank
         start = self.starts[self.query[order]]
         partners = first - start  # rows of lower rank stand before the own rank
-        hi = np.repeat(np.arange(len(order)), partners)
-        lo = np.arange(len(hi)) - np.repeat(np.cumsum(partners) - partners - start, partners)
-        hi, lo = order[hi], order[lo]
+        hi, lo = np.repeat(order, partners), order[concatenated_ranges(start, partners)]
         return ListedPairs(hi, lo, self.weights[hi] * self.weights[lo], len(order))
 
     @cached_property
@@ -227,7 +225,7 @@ class AllPairs:
         """``per_row`` pairs of every row with random rows of other rank in its query, all of one weight."""
         order, first, size = self.by_rank
         query = self.query[order]
-        others = np.diff(self.starts)[query] - size
+        others = self.sizes[query] - size
         drawn = self.starts[query] + random_state.randint(0, others, size=(per_row, len(order)))
         drawn += size * (drawn >= first)
         one, other = order[np.tile(np.arange(len(order)), per_row)], order[drawn.ravel()]

@@ -12,7 +12,7 @@ from hullrank.problem.block_rows import Block
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge, require_known
 from hullrank.problem.intervals import IntervalProblem
-from hullrank.problem.rows import SMALL_PRODUCT, ArrayRows
+from hullrank.problem.rows import FAR_OFF, ArrayRows
 from hullrank.problem.statement import Point
 
 Floats = NDArray[np.float64]
@@ -87,7 +87,7 @@ class Frame:
     @cached_property
     def is_far_off(self) -> bool:
         """Whether the mean is so far from 0 that products with a view lose digits which a centred copy keeps."""
-        return self.mean is not None and ArrayRows(np.empty((0, 0)), None, self.mean, self.spread or 1.0).is_far_off
+        return self.mean is not None and float(np.abs(self.mean).max(initial=0.0)) > FAR_OFF * (self.spread or 1.0)
 
     def rows(self, X: Any) -> ArrayRows:
         """Rows of a block, centred; those far off are copied."""
@@ -131,18 +131,17 @@ def charge_slacks(
 
     problem, m, sparse = frame.problem, len(s), sp.issparse(rows.X)
     first, bundles, slots = frame.bundles_by_class
+    groups = np.stack([problem.sign, problem.offsets(theta)])
     per_sample, near = np.empty((2, m)), np.empty((2, m * slots), dtype=np.int64)
     if problem.charge is Charge.HINGE and not (sparse or problem.shares_slacks):
         charge, rise, n_near = _block_loops.survey_hinges(
-            *_measures(frame, rows), block.codes, block.weights, s, first, bundles,
-            np.stack([problem.sign, problem.offsets(theta)]), problem.cost, window.width, not window.fetch, digits,
-            group_rows, per_sample, near, per_group,
+            *_measures(frame, rows), block.codes, block.weights, s, first, bundles, groups,
+            problem.cost, window.width, not window.fetch, digits, group_rows, per_sample, near, per_group,
         )  # fmt: skip
         return Charged(charge, rise, per_sample, near[:, :n_near])
-    groups, growth = _growth(problem, theta, s)
     cross = np.zeros((2, m if sparse else 0, slots))  # a class with fewer bundles leaves its last entries at 0
     charge, rise, n_near = _block_loops.survey_rows(
-        *_measures(frame, rows), block.codes, block.weights, s, growth, first, bundles, groups,
+        *_measures(frame, rows), block.codes, block.weights, s, first, bundles, groups,
         problem.charge.code, problem.cost, window.width, not window.fetch, digits, lines,
         per_sample, cross, near, per_group, group_rows,
     )  # fmt: skip
@@ -175,8 +174,9 @@ def charge_thresholds(
     for side, groups in zip(per_side, ends, strict=True):
         per_group[:, groups] += side
     if len(lines):
-        values = cross[lines[0] : lines[-1] + 1]
-        group_rows[:, ends[0]] += _products(values.reshape(-1, m), rows.X).reshape(len(lines), q, -1)
+        values = cross[lines[0] : lines[-1] + 1].reshape(-1, m)
+        sums = (rows.X.T @ values.T).T if sp.issparse(rows.X) else values @ rows.X
+        group_rows[:, ends[0]] += sums.reshape(len(lines), q, -1)
     threshold, sample = near[:, :n_near]
     return Charged(charge, rise, per_sample, np.stack([sample, q * block.codes[sample] + threshold]))
 
@@ -185,31 +185,6 @@ def _measures(frame: Frame, rows: ArrayRows) -> tuple[Floats, Floats, tuple[floa
     """What tells how long rows are: the rows (none if sparse), their centre, and the usual and the largest length."""
     X = rows.X[:0].toarray() if sp.issparse(rows.X) else rows.X
     return X, np.zeros(rows.n_features) if rows.mean is None else rows.mean, (frame.spread or 1.0, frame.longest)
-
-
-def _products(values: Floats, X: Any) -> Floats:
-    """Values by row times X; of dense rows in parts that OpenBLAS multiplies without copying them: half the time."""
-    if sp.issparse(X):
-        return np.asarray(X.T @ values.T).T
-    step = max(256, SMALL_PRODUCT // (len(values) * max(X.shape[1], 1)))
-    out = np.zeros((len(values), X.shape[1]))
-    for low in range(0, len(X), step):
-        out += values[:, low : low + step] @ X[low : low + step]
-    return out
-
-
-def _growth(problem: IntervalProblem, theta: Floats, s: Floats) -> tuple[Floats, Floats]:
-    """(sign, offset, exp(offset)) of the groups, and exp(s) where a logistic charge can be had from these products."""
-    from hullrank.problem._block_loops import STEEP
-
-    offsets = problem.offsets(theta)
-    if problem.charge is not Charge.LOGISTIC or not _size(s) + _size(offsets) < STEEP / 2:
-        return np.stack([problem.sign, offsets, offsets]), np.empty(0)
-    return np.stack([problem.sign, offsets, np.exp(offsets)]), np.exp(s)
-
-
-def _size(values: Floats) -> float:
-    return float(np.abs(values).max(initial=0.0))
 
 
 def _add_group_rows(

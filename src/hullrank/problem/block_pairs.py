@@ -31,7 +31,7 @@ from hullrank.problem.statement import Grade, Point
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Bins of scores to the margin, at which pairs of which no side is known cost less than 1e-7.
+# Bins of scores per margin: with so many, the pairs on an unknown side of the margin cost less than 1e-7.
 BINS = {Charge.HINGE: 4096, Charge.SQUARED_HINGE: 1024}
 FEW_RANKS = 64  # different targets up to which pairs are summed by rank, in whatever blocks the rows lie
 TABLE = 1 << 27  # bytes that the table of all bins may take
@@ -195,9 +195,9 @@ def _across_smoothly(block: PairBlock, s: Floats, charge: Charge, tables: Moment
     assert block.rank is not None
     if block.inside is not None:
         tables = tables.less(moments(block.rank, s, block.weights, tables.nodes))
-    found = tables.charged(charge, block.rank, s, block.weights)
-    sums["square"] += found.value
-    return found.coef
+    value, coef = tables.charged(charge, block.rank, s, block.weights)
+    sums["square"] += value
+    return coef
 
 
 def _scores(block: PairBlock, view: View) -> Floats:

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import Samples
@@ -16,6 +15,7 @@ from hullrank.problem.block_survey import Survey, survey
 from hullrank.problem.certificate import certify_intervals
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.layout import LENGTH, PARTNER_ROW, ROW, SLACK, START, RowLayout, bundle_table, lay_out
+from hullrank.problem.measured_rows import rounding_unit
 from hullrank.problem.rows import ArrayRows, linear_scores
 from hullrank.problem.settled_dual import SettledDual
 from hullrank.problem.statement import Grade, Point, Size
@@ -121,9 +121,7 @@ class BlockStatement:
     @cached_property
     def frame(self) -> Frame:
         """What the passes have to know."""
-        return Frame(
-            self.problem, self.samples.n_classes, self.mean, self.spread, self._longest, merges=self.repeats
-        )  # fmt: skip
+        return Frame(self.problem, self.samples.n_classes, self.mean, self.spread, self._longest, self.repeats)
 
     @property
     def _longest(self) -> float:
@@ -165,8 +163,9 @@ class BlockStatement:
         graded = certify_intervals(
             problem, near.layout, np.array([found.least, found.largest]), problem.penalty.of(point.coef),
             lambda coef, pull: self._dual_penalty(near.unit * near.rows.adjoint(coef) + pull), point.thresholds,
-            np.empty(0) if evidence.multipliers is None else evidence.multipliers, evidence.order, self._unit,
-            found.charge, evidence.settled, centred=self.mean is not None,
+            np.empty(0) if evidence.multipliers is None else evidence.multipliers, evidence.order,
+            rounding_unit(problem, self.samples.X, self.samples.weights, self.spread), found.charge,
+            evidence.settled, centred=self.mean is not None,
         )  # fmt: skip
         primal = self.objective(point, found)
         return Grade(primal, graded.dual - found.rise, graded.noise + found.rise, graded.floor, graded.residuals)
@@ -174,15 +173,6 @@ class BlockStatement:
     def _dual_penalty(self, pull: Floats) -> float:
         """That of X'(sign alpha); 0 where all rows are equal, since sign * alpha sums to 0."""
         return self.problem.penalty.dual_of(pull) if self.spread > 0 else 0.0
-
-    @cached_property
-    def _unit(self) -> float:
-        """rms|x| of the rows about their mean."""
-        if not (self.problem.homogeneous and sp.issparse(self.samples.X)):
-            return self.spread
-        weights = self.samples.weights
-        mean = np.asarray(weights @ self.samples.X).ravel() / weights.sum()
-        return float(np.sqrt(max(self.spread**2 - float(mean @ mean), 0.0)))
 
 
 def no_rows(problem: IntervalProblem, n_features: int) -> NearRows:

@@ -18,7 +18,7 @@ from hullrank.problem.statement import Point
 Floats = NDArray[np.float64]
 PIECE = 16384  # most rows that are worked on at a time, so that they and what is computed for them stay in cache
 NUMBERS = 2_000_000  # most entries of X, and of what is computed for its rows, that are worked on at a time
-FEWER = 4  # times fewer rows in a product than there are, from which copying them takes less time than the others
+FEWER = 4  # rows with curvature are copied for their product where they are fewer than one in so many of all rows
 
 
 @dataclass(frozen=True)

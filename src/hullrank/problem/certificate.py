@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,25 +15,11 @@ from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout
 
+if TYPE_CHECKING:
+    from hullrank.problem.settled_dual import SettledDual
+
 Floats = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
-
-
-class Settled(Protocol):
-    """Sums over rows that are not at hand (see `hullrank.problem.settled_dual.SettledDual`)."""
-
-    @property
-    def room(self) -> Floats:
-        """By group, how far a repair may move the sum of the multipliers."""
-
-    def total(self, tau: Floats) -> Floats:
-        """By group, the sum of the multipliers, moved by tau times their room."""
-
-    def moved_pull(self, problem: IntervalProblem, tau: Floats) -> Floats:
-        """Their part of X'(sign alpha)."""
-
-    def moved_conjugate(self, tau: Floats) -> float:
-        """The sum of their conjugates, or an upper bound."""
 
 
 class Status(StrEnum):
@@ -165,23 +151,31 @@ def total_charge(problem: IntervalProblem, layout: RowLayout, theta: Floats, sco
     return charge_and_rise(problem, layout, theta, scores, 0.0)[0]
 
 
+def violations(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> Floats:
+    """For each row by how much it is violated; negative where it is kept."""
+    return layout.spread(problem.offsets(theta)) - layout.spread(problem.sign) * scores[layout.row_sample]
+
+
+def paying_violations(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> Floats:
+    """``violations``, but -inf for the row that is violated less of two that share a slack: it has no multiplier."""
+    violation = violations(problem, layout, theta, scores)
+    if not layout.shares_slacks:
+        return violation
+    return np.where(violation == layout.most_by_slack(violation)[layout.row_slack], violation, -np.inf)
+
+
 def charge_and_rise(
     problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats, digits: float
 ) -> tuple[float, float]:
     """``total_charge``, and how much more it is if every violation is larger by ``digits``."""
-    sign = layout.spread(problem.sign)
-    violation = layout.spread(problem.offsets(theta)) - sign * scores[layout.row_sample]
-    if layout.shares_slacks:
-        largest = np.full(layout.n_slacks, -np.inf)
-        np.maximum.at(largest, layout.row_slack, violation)
-        violation = largest
+    violation = layout.most_by_slack(violations(problem, layout, theta, scores))
     if problem.charge is Charge.HARD:
         return max(float(violation.max(initial=0.0)), 0.0), 0.0
     charge = problem.charge
     total = float(layout.cost @ charge.value(violation))
     if digits == 0.0:
         return total, 0.0
-    if charge.smooth and np.isfinite(charge.largest):  # the charge rises nowhere faster than that
+    if charge.smooth and np.isfinite(charge.largest):  # the slope of the charge is nowhere larger
         return total, digits * charge.largest * float(layout.cost.sum())
     return total, float(layout.cost @ charge.value(violation + digits)) - total
 
@@ -197,7 +191,7 @@ def certify_intervals(
     order_multipliers: Floats,
     unit: float = 1.0,
     lost: float | None = None,
-    settled: Settled | None = None,
+    settled: "SettledDual | None" = None,
     centred: bool = True,
 ) -> CertifiedPoint:
     """Grade a candidate of an interval problem; X enters through the scores and two penalties only.

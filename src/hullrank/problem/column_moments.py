@@ -6,12 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hullrank.data import pieces
+from hullrank.problem.certificate import EPSILON
+
 Floats = NDArray[np.float64]
 
-_ENOUGH = 500_000  # entries of X that are enough to measure the columns by
-_PIECE = 32768  # numbers of a piece of rows that stays in cache
+ENOUGH = 500_000  # entries of X that are enough to measure the columns by
 _ENOUGH_LEFT = 0.01  # share of a sum that a difference must be to lose no more than two digits
-_EPSILON = float(np.finfo(np.float64).eps)
 
 
 class ColumnMoments(NamedTuple):
@@ -21,18 +22,19 @@ class ColumnMoments(NamedTuple):
     deviation: Floats
 
 
-def column_moments(X: Any) -> ColumnMoments:
-    """Measured on enough of the rows, in pieces that stay in cache: a fifth of NumPy's time."""
-    some = X[:: max(1, X.shape[0] * X.shape[1] // _ENOUGH)]
-    shares = np.full(len(some), 1 / len(some))
-    mean = shares @ some
+def column_moments(X: Any, weights: Floats | None = None) -> ColumnMoments:
+    """Those of weighted rows or, without weights, of enough of the rows; in pieces that stay in cache."""
+    if weights is None:
+        X = X[:: max(1, X.shape[0] * X.shape[1] // ENOUGH)]
+        weights = np.ones(len(X))
+    total = weights.sum()
+    mean = weights @ X / total
     squares = np.zeros(X.shape[1])
-    step = max(256, _PIECE // X.shape[1])
-    for low in range(0, len(some), step):
-        apart = some[low : low + step] - mean
-        apart *= apart
-        squares += shares[low : low + step] @ apart
-    return ColumnMoments(mean, np.sqrt(squares))
+    for part in pieces(*X.shape):
+        apart = X[part] - mean
+        np.multiply(apart, apart, out=apart)
+        squares += weights[part] @ apart
+    return ColumnMoments(mean, np.sqrt(squares / total))
 
 
 def mean_square(X: Any, weights: Floats) -> float:
@@ -47,8 +49,7 @@ def mean_square(X: Any, weights: Floats) -> float:
             squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
             total = float(shares @ squares)
             return beyond_rounding(total - float(mean @ mean), total)
-        step = max(256, _PIECE // max(X.shape[1], 1))
-        parts = [slice(low, low + step) for low in range(0, len(shares), step)]
+        parts = list(pieces(*X.shape))
         mean, squares = np.zeros((2, X.shape[1]))
         for part in parts:
             Y = X[part]
@@ -62,9 +63,9 @@ def mean_square(X: Any, weights: Floats) -> float:
         for part in parts:
             apart = X[part] - mean
             square += float(shares[part] @ np.einsum("ij,ij->i", apart, apart))
-        return beyond_rounding(square, _EPSILON * float(mean @ mean))
+        return beyond_rounding(square, EPSILON * float(mean @ mean))
 
 
 def beyond_rounding(value: float, size: float) -> float:
     """A value that is left of terms of the given size, or 0 where it is not larger than what rounding leaves."""
-    return 0.0 if value <= 64 * _EPSILON * size else value
+    return 0.0 if value <= 64 * EPSILON * size else value

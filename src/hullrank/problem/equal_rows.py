@@ -38,8 +38,7 @@ class DistinctCount:
     @classmethod
     def of(cls, keys: Keys) -> "DistinctCount":
         """The count of rows with such keys."""
-        ordered = np.sort(keys)
-        return cls(ordered[np.append(True, ordered[1:] != ordered[:-1])][:_SMALLEST])
+        return cls(np.unique(keys)[:_SMALLEST])
 
     def __add__(self, other: "DistinctCount") -> "DistinctCount":
         return DistinctCount.of(np.concatenate([self.keys, other.keys]))

@@ -1,6 +1,5 @@
 """The kernel matrix of training samples: by blocks of rows, times a vector, of some of the samples, or given."""
 
-import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,10 +25,9 @@ from hullrank.problem.kernels import (
 from hullrank.problem.matrix_probe import is_known_definite, looks_symmetric, product
 
 LARGE = 2_000_000  # numbers (16 MB) beyond which X is not copied to save time
-_TILE = 256  # rows and columns of the parts in which a matrix is compared with its transpose
+_STRIP = 256  # rows of a matrix that are compared with those of its transpose at a time
 _LEAST_BLOCKS = 4  # blocks of rows into which a symmetric matrix is cut at the least, to compute half of it
 _FEW_NUMBERS = 1 << 15  # entries copied at a time from a known matrix: large temporary arrays cost more than copying
-_FEW_ROWS = 32  # rows up to which all their values are computed: to choose those with a coefficient takes longer
 _FEW = 400  # rows up to which a symmetric matrix is computed whole: mirroring its half takes longer than it saves
 
 
@@ -54,11 +52,6 @@ class Gram:
 
     def __len__(self) -> int:
         return int(self.X.shape[0]) if self.samples is None else len(self.samples)
-
-    @property
-    def is_large(self) -> bool:
-        """Whether copies of X matter beside the rows of the matrix that a solver keeps."""
-        return isinstance(self.X, RowView) or int(self.X.shape[0]) * int(self.X.shape[1]) > LARGE
 
     @property
     def values(self) -> Array | None:
@@ -90,9 +83,7 @@ class Gram:
 
     @cached_property
     def _float64(self) -> KernelBlocks:
-        return KernelBlocks(
-            self.X, self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, compiled=self.compiled
-        )
+        return KernelBlocks(self.X, self.X, self.kernel, **self._parameters, compiled=self.compiled)
 
     def square(self, samples: Array, out: Array) -> None:
         """Write the matrix of the given samples, in their order, into ``out``."""
@@ -159,14 +150,14 @@ class Gram:
 
     def diagonal(self) -> NDArray[np.float64]:
         """The values k(x, x)."""
-        diagonal = kernel_diagonal(self.X, self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        diagonal = kernel_diagonal(self.X, self.kernel, **self._parameters)
         return diagonal if self.samples is None else diagonal[self.samples]
 
     def times(self, coef: Array, rows: Array | None = None) -> NDArray[np.float64]:
         """``rows`` (None: all) of the matrix times ``coef``, in float64, by blocks; zero coefficients cost nothing.
 
         Of many values that are equal in pairs because the matrix is symmetric, one of each is computed: where most
-        coefficients are not zero, half of all. Of a few rows all values are computed.
+        coefficients are not zero, half of all.
         """
         if self._is_known_in_float64:
             return self._known_times(coef, rows)
@@ -174,10 +165,6 @@ class Gram:
             columns = np.arange(len(self)) if rows is None else rows
             tiles = [columns[low : low + TILE] for low in range(0, len(columns), TILE)]
             return np.concatenate([np.empty(0), *(self._columns_times(coef, tile) for tile in tiles)])
-        if rows is not None and self._is_symmetric and len(rows) <= _FEW_ROWS:
-            values = np.empty((len(rows), len(self)))
-            self._float64.fill(rows, values)
-            return values @ coef
         if rows is not None or not self._is_symmetric or np.count_nonzero(coef) <= _FEW:
             return self._columns_times(coef, rows)
         used, idle = np.flatnonzero(coef), np.flatnonzero(coef == 0)
@@ -189,7 +176,7 @@ class Gram:
         for start in range(0, n, step):
             end = min(start + step, n)
             block = memory[: (end - start) * (m - start)].reshape(end - start, m - start)
-            blocks.from_column(start).fill(used[start:end], block)
+            blocks.against(np.arange(start, m)).fill(used[start:end], block)
             product[start:] += weights[start:end] @ block
             product[start:end] += block[:, end - start : n - start] @ weights[end:]
         scores = np.empty_like(product)
@@ -212,8 +199,12 @@ class Gram:
 
     @property
     def _is_symmetric(self) -> bool:
-        """Whether (i, j) and (j, i) are equal to the last digit, and columns may be copied in another order."""
-        return self.values is None and not callable(self.kernel) and not self.is_large
+        """Whether (i, j) and (j, i) are equal to the last digit, and columns may be copied in another order.
+
+        Copies of a large X would matter beside the rows of the matrix that a solver keeps.
+        """
+        is_computed = self.values is None and not callable(self.kernel)
+        return is_computed and not isinstance(self.X, RowView) and self.X.shape[0] * self.X.shape[1] <= LARGE
 
     def whole(self) -> NDArray[np.float64]:
         """All values, in float64; not to be changed, as known ones are not copied."""
@@ -247,7 +238,7 @@ def _mixed(values: Array, odd: Array) -> Array:
     return np.asarray((bits ^ (bits >> np.uint64(29))) * odd)
 
 
-def check_gram(gram: Any, n_samples: int | None = None) -> Array:
+def check_gram(gram: Any) -> Array:
     """A precomputed training matrix must be square, finite and symmetric (to 1e-6 of its largest entry)."""
     gram = real_values(gram, "the precomputed kernel", None)
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
@@ -255,8 +246,6 @@ def check_gram(gram: Any, n_samples: int | None = None) -> Array:
             f"kernel='precomputed' takes a square matrix of kernel values between all training samples, "
             f"got shape {gram.shape}; pass kernel_function(X, X)"
         )
-    if n_samples is not None and gram.shape[0] != n_samples:
-        raise KernelError(f"the precomputed kernel has {gram.shape[0]} rows for {n_samples} samples")
     forth = product(gram)
     if is_known_definite(forth) or looks_symmetric(gram, forth):
         return gram
@@ -266,16 +255,12 @@ def check_gram(gram: Any, n_samples: int | None = None) -> Array:
 
 
 def _check_symmetry(gram: Array) -> None:
-    """Compare a matrix with its transpose part by part."""
+    """Compare a matrix with its transpose, some rows at a time."""
     limit = 1e-6 * max(float(np.abs(gram).max(initial=0.0)), np.finfo(np.float64).tiny)
-    starts = range(0, gram.shape[0], _TILE)
-    for i, j in itertools.combinations_with_replacement(starts, 2):
-        here, there = gram[i : i + _TILE, j : j + _TILE], gram[j : j + _TILE, i : i + _TILE].T
-        if np.array_equal(here, there):
-            continue
-        skew = np.abs(here - there)
-        if skew.max(initial=0.0) > limit:
-            row, column = np.unravel_index(int(skew.argmax()), skew.shape) + np.array([i, j])
+    for low in range(0, len(gram), _STRIP):
+        skew = np.abs(gram[low : low + _STRIP] - gram[:, low : low + _STRIP].T)
+        row, column = np.unravel_index(int(skew.argmax()), skew.shape) + np.array([low, 0])
+        if skew[row - low, column] > limit:
             raise KernelError(
                 f"the precomputed kernel is not symmetric: entry ({row}, {column}) is {gram[row, column]:g} but "
                 f"({column}, {row}) is {gram[column, row]:g}; symmetrise it with (K + K.T) / 2"

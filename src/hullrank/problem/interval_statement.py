@@ -12,14 +12,21 @@ from hullrank.data import Samples
 from hullrank.order import OrderGraph
 from hullrank.problem.block_rows import Block, HeldBlocks
 from hullrank.problem.block_statement import BlockEvidence, BlockStatement
-from hullrank.problem.certificate import EPSILON, CertifiedPoint, certify_intervals, charge_and_rise, total_charge
+from hullrank.problem.certificate import (
+    EPSILON,
+    CertifiedPoint,
+    certify_intervals,
+    charge_and_rise,
+    paying_violations,
+    total_charge,
+)
 from hullrank.problem.charges import Charge
 from hullrank.problem.column_moments import ColumnMoments
 from hullrank.problem.grouped_classes import GroupedClasses
 from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.layout import RowLayout, lay_out
-from hullrank.problem.measured_rows import sorted_rows, sparse_spread
+from hullrank.problem.measured_rows import rounding_unit, sorted_rows, sparse_spread
 from hullrank.problem.rows import ArrayRows, columns_of, linear_scores
 from hullrank.problem.sampling import draw
 from hullrank.problem.signs import Signs
@@ -109,9 +116,7 @@ class IntervalStatement:
     @property
     def moments(self) -> ColumnMoments | None:
         """Mean and standard deviation of the columns of X, weighted; None where X is sparse or behind a kernel."""
-        if self.space is not None or self.view.mean is None or self.view.deviation is None:
-            return None
-        return ColumnMoments(self.view.mean, self.view.deviation)
+        return self.view.moments if self.space is None else None
 
     @cached_property
     def _rows(self) -> ArrayRows:
@@ -181,13 +186,7 @@ class IntervalStatement:
             return evidence
         layout, problem = self.layout, self.problem
         s = self.scores(evidence.settled_at)[self.samples.rows]
-        offsets = layout.spread(problem.offsets(evidence.settled_at.thresholds))
-        violation = offsets - layout.spread(problem.sign) * s[layout.row_sample]
-        if layout.shares_slacks:  # only the row that is violated more has a multiplier
-            largest = np.full(layout.n_slacks, -np.inf)
-            np.maximum.at(largest, layout.row_slack, violation)
-            violation = np.where(violation == largest[layout.row_slack], violation, -np.inf)
-        a = problem.charge.derivative(violation)
+        a = problem.charge.derivative(paying_violations(problem, layout, evidence.settled_at.thresholds, s))
         if evidence.near is not None and evidence.multipliers is not None:
             place = np.empty(len(s), dtype=np.intp)
             place[self.samples.rows] = np.arange(len(s))
@@ -226,12 +225,7 @@ class IntervalStatement:
         if self.space is not None and not self.space.coefficient_norm:
             exact = not self.problem.homogeneous and not self.space.has_coordinates
             return 0.0 if exact else self.space.typical_length
-        view = self.view
-        if not (self.problem.homogeneous and sp.issparse(view.X)):
-            return view.spread
-        weights = self.samples.weights
-        mean = np.asarray(weights @ view.X).ravel() / weights.sum()
-        return float(np.sqrt(max(view.spread**2 - float(mean @ mean), 0.0)))
+        return rounding_unit(self.problem, self.view.X, self.samples.weights, self.view.spread)
 
     def _penalty(self, point: Point, s: Floats) -> float:
         if self.space is None:

@@ -38,7 +38,6 @@ from hullrank.problem.charges import Charge, priced_charge
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Build = TypeVar("Build", bound=Callable[..., Any])
-_FEW = 20  # order constraints up to which a loop in Python is faster than NumPy's test of all at once
 FEW_CLASSES = 64  # classes up to which problems are remembered
 MOST_ROWS = 3_000_000  # most rows (a sample at a threshold) of a problem: an interior-point step goes through all
 DENSE_INCIDENCE = 20_000  # entries up to which the incidence matrix is kept dense
@@ -180,7 +179,7 @@ class IntervalProblem:
     def raise_thresholds(self, theta: Floats, room: float = 0.0) -> Floats:
         """The lowest thresholds above theta that satisfy the order constraints (which stand in topological order)."""
         theta = theta.copy()
-        if len(self.up) > _FEW and np.all(self.order_gaps(theta) >= self.gap + room):
+        if np.all(self.order_gaps(theta) >= self.gap + room):
             return theta
         for up, low, gap in zip(self.up.tolist(), self.low.tolist(), self.gap.tolist(), strict=True):
             theta[up] = max(theta[up], (theta[low] if low >= 0 else 0.0) + gap + room)
@@ -239,10 +238,9 @@ def hull_problem(
         )  # fmt: skip
     classes = np.arange(n_classes)
     has_lower, has_upper = np.isin(classes, hi), np.isin(classes, lo)
-    number = np.cumsum(np.stack([has_lower, has_upper], 1).ravel()).reshape(-1, 2) - 1
-    lower, upper = number[:, 0], number[:, 1]  # the thresholds L_c and U_c of class c, where it has them
-    both = has_lower & has_upper
     present = np.stack([has_lower, has_upper], 1).ravel()
+    lower, upper = (np.cumsum(present) - 1).reshape(-1, 2).T  # the thresholds L_c and U_c of class c, where it has them
+    both = has_lower & has_upper
     bundles = None
     if intervals == "free":
         first = np.where(has_lower, lower, upper)
@@ -276,16 +274,16 @@ def fixed_margin_problem(
     margin (logistic) has 0 in place of 1.
     """
     charge = priced_charge(loss, C)
-    if thresholds == "all" and n_classes * (n_classes - 1) > MOST_ROWS:
+    if thresholds == "immediate":
+        return chain_problem(n_classes, charge.margin, C, charge)
+    n_rows = n_classes * (n_classes - 1)
+    if n_rows > MOST_ROWS:
         raise HullrankError(
             f"thresholds='all' gives every sample a row at each of {n_classes - 1} thresholds, {n_classes} classes at "
-            f"least {n_classes * (n_classes - 1)} rows (at most {MOST_ROWS}); use thresholds='immediate' or fewer "
-            "classes"
+            f"least {n_rows} rows (at most {MOST_ROWS}); use thresholds='immediate' or fewer classes"
         )
-    if thresholds == "all":
-        j, k = np.divmod(np.arange((n_classes - 1) * n_classes), n_classes)
-        return _problem(k, np.where(k > j, 1.0, -1.0), j, charge.margin, C, charge)
-    return chain_problem(n_classes, charge.margin, C, charge)
+    j, k = np.divmod(np.arange(n_rows), n_classes)
+    return _problem(k, np.where(k > j, 1.0, -1.0), j, charge.margin, C, charge)
 
 
 @_once
@@ -362,7 +360,6 @@ def _problem(
     low: ArrayLike = (),
     gap: ArrayLike = (),
     linear: Floats | None = None,
-    has_rho: bool = False,
     penalty: Penalty = Penalty.L2,
 ) -> IntervalProblem:
     n_groups = len(sign)
@@ -382,6 +379,5 @@ def _problem(
         linear=np.zeros(threshold.max(initial=-1) + 1) if linear is None else linear,
         charge=charge,
         cost=1.0 if charge is Charge.HARD else float(C),
-        has_rho=has_rho,
         penalty=penalty,
     )

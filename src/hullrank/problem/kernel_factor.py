@@ -15,6 +15,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpstrf, spotrf
 
 from hullrank.exceptions import KernelError
+from hullrank.problem.certificate import EPSILON
 from hullrank.problem.gram import Gram
 from hullrank.problem.matrix_probe import is_known_definite, product, remember_definite
 
@@ -27,7 +28,6 @@ _PROBE = 1500  # samples whose kernel matrix is tested for negative eigenvalues
 _FLOAT32_SAFE = 1e10  # largest entries between 1/this and this leave room for all others in float32, without a scale
 _TINY = float(np.finfo(np.float64).tiny)
 _NEGLIGIBLE = 1e-13  # share of the largest diagonal entry below which a pivot counts as 0
-_DIGITS = 64 * float(np.finfo(np.float64).eps)  # of the largest entry: what rounding may do to any entry
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,14 @@ class KernelFactor:
     residual: Floats
 
     def coefficients(self, w: Floats) -> Floats:
-        """One coefficient per sample, nonzero at the pivots: those of f = sum_i coef_i k(x_i, .)."""
-        coef = np.zeros(len(self.L))
+        """One coefficient per sample, nonzero at the pivots: those of f = sum_i coef_i k(x_i, .).
+
+        A matrix ``w`` has a column for every function.
+        """
+        coef = np.zeros((len(self.L), *w.shape[1:]))
         coef[self.pivots] = solve_triangular(self.R, w, lower=True, trans="T", check_finite=False)
         coef[self.centre] = 0.0
-        coef[self.centre] = -coef.sum()
+        coef[self.centre] = -coef.sum(axis=0)
         return coef
 
 
@@ -106,12 +109,10 @@ def factor_kernel(gram: Gram, rank: int | None = None) -> KernelFactor:
     whole = rank == m
     drawn = np.arange(m) if whole else np.argsort(gram.hashes(), kind="stable")[: 4 * rank]
     K = _columns(gram.take(drawn), None)
-    noise = (
-        64 * float(np.finfo(np.float64).eps) * float(np.abs(K).max(initial=0.0))
-    )  # of entries, before they are moved
+    noise = 64 * EPSILON * float(np.abs(K).max(initial=0.0))  # what rounding did to an entry before it is moved
     central = int(np.argmin(K.diagonal() - 2 * K.mean(axis=1)))
     _move(K, central, central)
-    K[central, central] = 2 * max(float(K.diagonal().max()), np.finfo(np.float64).tiny)
+    K[central, central] = 2 * max(float(K.diagonal().max()), _TINY)
     diagonal = K.diagonal().copy()
     chosen, L = _cholesky(K, diagonal, noise) if whole else _pivoted_cholesky(K, diagonal, noise)
     chosen = chosen[:rank]

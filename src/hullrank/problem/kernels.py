@@ -23,7 +23,7 @@ KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 BLOCK_BYTES = 1 << 21
 _MADE = 8  # factor by which a block is larger where its columns have to be computed first
 _ROUNDING = 16 * float(np.finfo(np.float64).eps)  # share of the mean by which rounding sets equal entries apart
-_WIDE = 1e4  # exponent of rbf over twice the largest distance from the mean beyond which values come from differences
+_WIDE = 1e4  # exponent of rbf at twice the largest distance from the mean beyond which products lose too many digits
 
 
 def resolve_gamma(gamma: float | str, X: Any, sample_weight: ArrayLike | None = None) -> float:
@@ -49,21 +49,17 @@ def kernel_matrix(
     gamma: float = 1.0,
     degree: int = 3,
     coef0: float = 0.0,
-    dtype: DTypeLike = np.float64,
-    out: Array | None = None,
-) -> Array:
+) -> NDArray[np.float64]:
     """Kernel values between the rows of X and the rows of Y (of X when Y is None), of shape (len(X), len(Y)).
 
-    ``gamma`` is a number here (see ``resolve_gamma``). For ``precomputed`` X already is that matrix. ``out`` receives
-    the values if given. Everything is computed in ``dtype``.
+    ``gamma`` is a number here (see ``resolve_gamma``). For ``precomputed`` X already is that matrix.
     """
-    symmetric = Y is None
-    blocks = KernelBlocks(X, X if symmetric else Y, kernel, gamma=gamma, degree=degree, coef0=coef0, dtype=dtype)
-    out = np.empty(blocks.shape, dtype=dtype) if out is None else out
-    blocks.fill(None, out)
-    if symmetric and kernel in ("rbf", "laplacian"):
-        np.fill_diagonal(out, 1.0)
-    return out
+    blocks = KernelBlocks(X, X if Y is None else Y, kernel, gamma=gamma, degree=degree, coef0=coef0)
+    values = np.empty(blocks.shape)
+    blocks.fill(None, values)
+    if Y is None and kernel in ("rbf", "laplacian"):
+        np.fill_diagonal(values, 1.0)
+    return values
 
 
 class KernelBlocks:
@@ -82,7 +78,6 @@ class KernelBlocks:
         gamma: float = 1.0,
         degree: int = 3,
         coef0: float = 0.0,
-        dtype: DTypeLike = np.float64,
         compiled: bool = False,
     ) -> None:
         _check_parameters(kernel, gamma, degree)
@@ -91,9 +86,9 @@ class KernelBlocks:
             Y = X if Y is None else Y
         self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
         self.compiled = compiled
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(np.float64)
         self.shape = X.shape[0], (X.shape[1] if kernel == "precomputed" else Y.shape[0])
-        factors = None if kernel == "laplacian" else _factors(X, Y, kernel, gamma, self.dtype)
+        factors = None if kernel == "laplacian" else _factors(X, Y, kernel, gamma)
         self.by_distance = factors is None
         if factors is None and isinstance(X, RowView):
             X = Y = np.asarray(X)
@@ -112,11 +107,6 @@ class KernelBlocks:
         """Values against some rows of Y."""
         right = self._right[:, columns] if self._products else self._right[columns]
         return self._with(shape=(self.shape[0], len(columns)), _right=right)
-
-    def from_column(self, first: int) -> "KernelBlocks":
-        """Values against the rows of Y from number ``first`` on."""
-        right = self._right[:, first:] if self._products else self._right[first:]
-        return self._with(shape=(self.shape[0], self.shape[1] - first), _right=right)
 
     def take(self, samples: Array, *, compiled: bool) -> "KernelBlocks":
         """Values between some samples, of blocks whose two sides are the same samples."""
@@ -226,32 +216,33 @@ def _variance(X: Any, sample_weight: ArrayLike | None) -> float:
     return variance if variance > (_ROUNDING * mean) ** 2 else 0.0
 
 
-def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float, dtype: Any) -> tuple[Any, Any] | None:
+def _factors(X: Any, Y: Any, kernel: Kernel, gamma: float) -> tuple[Any, Any] | None:
     """What the blocks multiply, the right side by column: few rows at a time then run along memory.
 
     For rbf one product of extended rows gives the exponent -gamma |x - y|^2; for poly and sigmoid gamma x.y. None where
     exponents are so large that these products, which cancel, lose digits that differences of rows keep.
     """
     if kernel == "precomputed":
-        return checked_values(X, None, "the precomputed kernel", dtype), None
+        return checked_values(X, None, "the precomputed kernel", np.float64), None
     if callable(kernel):
         return X, Y
     if isinstance(X, RowView):
         return _made_factors(X, kernel, gamma)
     if kernel != "rbf":
         X, Y = (X, Y) if kernel == "linear" else (X * np.sqrt(gamma), Y * np.sqrt(gamma))
-        return X.astype(dtype), Y.astype(dtype).T if sparse.issparse(Y) else np.ascontiguousarray(Y.T, dtype=dtype)
+        X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
+        return X, Y.T if sparse.issparse(Y) else np.ascontiguousarray(Y.T)
     root = np.sqrt(2.0 * gamma)
     if sparse.issparse(X) or sparse.issparse(Y):
         (left, left_half), (right, right_half) = _scaled_sparse(X, root), _scaled_sparse(Y, root)
-        left = sparse.hstack([left, left_half, np.ones_like(left_half)], format="csr", dtype=dtype)
-        return left, sparse.hstack([right, np.ones_like(right_half), right_half], dtype=dtype).T.tocsr()
+        left = sparse.hstack([left, left_half, np.ones_like(left_half)], format="csr")
+        return left, sparse.hstack([right, np.ones_like(right_half), right_half]).T.tocsr()
     centre = np.full(Y.shape[0], 1.0 / max(1, Y.shape[0])) @ Y
     right, right_half = _scaled_columns(Y, centre, root)
     if not -4.0 * float(right_half.min(initial=0.0)) <= _WIDE:
         return None
     left, left_half = (right, right_half) if X is Y else _scaled_columns(X, centre, root)
-    rows, columns = np.empty((X.shape[0], X.shape[1] + 2), dtype), np.empty((X.shape[1] + 2, Y.shape[0]), dtype)
+    rows, columns = np.empty((X.shape[0], X.shape[1] + 2)), np.empty((X.shape[1] + 2, Y.shape[0]))
     rows[:, :-2], rows[:, -2], rows[:, -1] = left.T, left_half, 1.0
     columns[:-2], columns[-2], columns[-1] = right, 1.0, right_half
     return rows, columns

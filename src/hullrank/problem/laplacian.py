@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky
 
 from hullrank.exceptions import HullrankError
 from hullrank.problem.gram import Gram
@@ -115,12 +115,7 @@ class KernelCoordinates:
 
         Values are relative to that at the central sample, which thresholds and pairs do not see.
         """
-        factor = self.factor
-        coef = np.zeros((len(self.gram), W.shape[1]))
-        coef[factor.pivots] = solve_triangular(factor.R, W, lower=True, trans="T")
-        coef[factor.centre] = 0.0
-        coef[factor.centre] = -coef.sum(axis=0)
-        return coef[self._used]
+        return self.factor.coefficients(W)[self._used]
 
     @cached_property
     def _used(self) -> NDArray[np.intp]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hullrank.exceptions import HullrankError
 from hullrank.problem.intervals import MOST_ROWS, IntervalProblem
 
-ROWS_A_SAMPLE = 50  # rows for every sample up to which their total is not limited: X then is most of the memory
+ROWS_A_SAMPLE = 50  # rows per sample that are always allowed, since X then takes most of the memory
 START, LENGTH, GROUP, PARTNER, ROW, PARTNER_ROW, SLACK = range(7)
 
 
@@ -66,6 +66,14 @@ class RowLayout:
             return per_row
         return np.asarray(np.bincount(self.row_slack, per_row, self.n_slacks), dtype=np.float64)
 
+    def most_by_slack(self, per_row: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each slack the larger value of the one or two rows that use it."""
+        if not self.shares_slacks:
+            return per_row
+        largest = np.full(self.n_slacks, -np.inf)
+        np.maximum.at(largest, self.row_slack, per_row)
+        return largest
+
     @cached_property
     def row_sample(self) -> NDArray[np.int64]:
         """The (class-sorted) sample of each row."""
@@ -78,7 +86,7 @@ class RowLayout:
 
     def spread(self, per_group: NDArray[Any]) -> NDArray[Any]:
         """For each row the value of its group."""
-        return np.repeat(per_group, self._group_sizes)
+        return np.repeat(per_group, self.group_starts[1:] - self.group_starts[:-1])
 
     @cached_property
     def group_samples(self) -> NDArray[np.int64]:
@@ -88,10 +96,6 @@ class RowLayout:
             held = self.table[self.table[:, side] >= 0]
             first[held[:, side]] = held[:, START]
         return first
-
-    @cached_property
-    def _group_sizes(self) -> NDArray[np.int64]:
-        return self.group_starts[1:] - self.group_starts[:-1]
 
 
 def lay_out(problem: IntervalProblem, starts: NDArray[np.integer], weights: NDArray[np.float64]) -> RowLayout:
@@ -132,20 +136,15 @@ def bundle_table(
     group, partner = problem.bundles.T
     table = np.empty((len(group), 7), dtype=np.int64)
     table[:, START], table[:, LENGTH], table[:, GROUP], table[:, PARTNER] = start, length, group, partner
-    first_rows = _group_starts(problem.n_groups, table)
+    count = np.zeros(problem.n_groups + 1, dtype=np.int64)  # by group, after that of no partner (-1)
+    count[partner + 1] = length
+    count[group + 1] = length
+    count[0] = 0
+    first_rows = np.cumsum(count)
     table[:, ROW] = first_rows[group]
     table[:, PARTNER_ROW] = np.where(partner >= 0, first_rows[partner], -1)
     table[:, SLACK] = np.cumsum(length) - length
     return table, first_rows
-
-
-def _group_starts(n_groups: int, table: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(G + 1,) first row of every group."""
-    count = np.zeros(n_groups + 1, dtype=np.int64)  # by group, after that of no partner (-1)
-    count[table[:, PARTNER] + 1] = table[:, LENGTH]
-    count[table[:, GROUP] + 1] = table[:, LENGTH]
-    count[0] = 0
-    return np.cumsum(count)
 
 
 def concatenated_ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -19,7 +19,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.problem.all_pairs import AllPairs
-from hullrank.problem.pair_sets import EPSILON, Floats, Smooth
+from hullrank.problem.certificate import EPSILON
+from hullrank.problem.pair_sets import Floats, Smooth
 
 Ints = NDArray[np.int64]
 TERMS = 21  # terms of the series, which give all digits of a float64
@@ -91,7 +92,7 @@ class LogisticPairs:
         pairs, n_values, n_terms = self.pairs, values.shape[1], coefs.shape[3]
         most = pairs.most_ranks
         step = max(1, min(_ROOM // (most * n_values), n_terms))
-        room = np.empty(step + -step % 4), np.empty((most, n_values, step)), np.empty(most, dtype=np.int64)
+        room = np.empty(step), np.empty((most, n_values, step)), np.empty(most, dtype=np.int64)
         sorted_pairs = self.scores, self.rank, pairs.starts, pairs.n_ranks, values, *self._growth
         asked, out = np.array(sizes), np.zeros((2, coefs.shape[2], *values.shape))
         for k in range(0, n_terms, step):

@@ -6,11 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hullrank.data import Samples, pieces
+from hullrank.data import Samples
+from hullrank.problem.certificate import EPSILON
+from hullrank.problem.column_moments import ENOUGH, column_moments
+from hullrank.problem.intervals import IntervalProblem
 from hullrank.problem.rows import FAR_OFF, ArrayRows, square_lengths
 
 Floats = NDArray[np.float64]
-ENOUGH = 500_000  # entries of X that are enough to measure mean and scale by
 
 
 def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRows:
@@ -28,17 +30,11 @@ def centred_rows(X: Any, pick: NDArray[np.integer], weights: Floats) -> ArrayRow
         measured[pick] = weights
     else:
         some, measured = X[pick[::step]], weights[::step]
-    total = measured.sum()
-    mean = measured @ some / total
-    squares = np.zeros(X.shape[1])
-    for part in pieces(*some.shape):
-        apart = some[part] - mean
-        np.multiply(apart, apart, out=apart)
-        squares += measured[part] @ apart
-    spread = (float(squares.sum()) / total) ** 0.5
-    if spread <= 8 * np.finfo(np.float64).eps * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
+    mean, deviation = column_moments(some, measured)
+    spread = float(np.linalg.norm(deviation))
+    if spread <= 8 * EPSILON * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
         spread = 0.0
-    return ArrayRows(X, pick, mean, spread or 1.0, spread, np.sqrt(squares / total))
+    return ArrayRows(X, pick, mean, spread or 1.0, spread, deviation)
 
 
 def sorted_rows(samples: Samples) -> ArrayRows:
@@ -53,6 +49,14 @@ def sorted_rows(samples: Samples) -> ArrayRows:
 def sparse_spread(X: Any, pick: NDArray[np.integer], weights: Floats) -> float:
     """rms|x| of the picked rows of a sparse matrix."""
     return (float(square_lengths(X.data, X.indptr)[pick] @ weights) / float(weights.sum())) ** 0.5
+
+
+def rounding_unit(problem: IntervalProblem, X: Any, weights: Floats, spread: float) -> float:
+    """rms|x| by which rounding is measured: ``spread``, in a homogeneous problem always about the mean of the rows."""
+    if not (problem.homogeneous and sp.issparse(X)):
+        return spread
+    mean = np.asarray(weights @ X).ravel() / weights.sum()
+    return float(np.sqrt(max(spread**2 - float(mean @ mean), 0.0)))
 
 
 def _near_zero(X: Any) -> tuple[Any, Floats | None]:
@@ -73,5 +77,5 @@ def _near_zero(X: Any) -> tuple[Any, Floats | None]:
         return X, None
     near = X.copy()
     near.data -= origin[X.indices]
-    rounding = 8 * np.finfo(np.float64).eps * float(np.abs(origin).max())
+    rounding = 8 * EPSILON * float(np.abs(origin).max())
     return (near, origin) if np.abs(near.data).max() > rounding else (X, None)  # rows that are not all equal

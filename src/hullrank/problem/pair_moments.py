@@ -11,7 +11,6 @@ of every rank say all that another block has to know of them. (Rows in memory ha
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,13 +67,6 @@ def moments(rank: Ints, scores: Floats, weights: Floats, nodes: Nodes) -> dict[i
     return found
 
 
-class SmoothSums(NamedTuple):
-    """The charge of all pairs whose higher row is among those asked for, and its derivative by row."""
-
-    value: float
-    coef: Floats
-
-
 @dataclass(frozen=True)
 class MomentTables:
     """The moments of all lower ranks and of all higher ranks, (ranks, nodes) each."""
@@ -97,8 +89,8 @@ class MomentTables:
         own = MomentTables.of(self.nodes, found, len(self.below))
         return MomentTables(self.nodes, self.below - own.below, self.above - own.above)
 
-    def charged(self, charge: Charge, rank: Ints, scores: Floats, weights: Floats) -> SmoothSums:
-        """Rows charged against all others of another rank."""
+    def charged(self, charge: Charge, rank: Ints, scores: Floats, weights: Floats) -> tuple[float, Floats]:
+        """The charge of all pairs whose higher row is among those given, and its derivative by row."""
         value, coef = 0.0, np.empty(len(scores))
         for low in range(0, len(scores), _PIECE):
             part = slice(low, low + _PIECE)
@@ -106,7 +98,7 @@ class MomentTables:
             value += float(omega @ self._sums(charge.value, self.below[r], s, -1.0))
             up = self._sums(charge.derivative, self.below[r], s, -1.0)
             coef[part] = omega * (self._sums(charge.derivative, self.above[r], s, 1.0) - up)
-        return SmoothSums(value, coef)
+        return value, coef
 
     def _sums(self, phi: Callable[[Floats], Floats], held: Floats, s: Floats, sign: float) -> Floats:
         """By row, the sum over the nodes of moments times phi(sign (s - node))."""

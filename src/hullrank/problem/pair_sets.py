@@ -11,13 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hullrank.data import pieces
+from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Ramp(NamedTuple):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge
-from hullrank.problem.column_moments import ColumnMoments, beyond_rounding, column_moments
+from hullrank.problem.column_moments import ColumnMoments, beyond_rounding
 from hullrank.problem.intervals import Penalty
 from hullrank.problem.kernel_space import KernelSpace
 from hullrank.problem.measured_rows import centred_rows
@@ -68,9 +68,7 @@ class PairStatement:
     def priced(self, C: float, charge: Charge) -> "PairStatement":
         """The same pairs at another price or charge; what was measured of the rows is shared."""
         other = replace(self, C=C, charge=charge)
-        vars(other).update(
-            {name: vars(self)[name] for name in ("rows", "moments", "mean_square", "_view") if name in vars(self)}
-        )
+        vars(other).update({name: vars(self)[name] for name in ("rows", "mean_square", "_view") if name in vars(self)})
         return other
 
     @property
@@ -157,19 +155,16 @@ class PairStatement:
         mean, length = self._view.taken_out, self._view.spread * float(np.linalg.norm(coef))
         return length if mean is None else length + float(np.abs(mean) @ np.abs(coef))
 
-    @cached_property
+    @property
     def moments(self) -> ColumnMoments | None:
         """Mean and standard deviation of the columns of X; None of sparse ones, and beside a kernel."""
-        return None if sp.issparse(self.X) or self.space is not None else column_moments(self.X)
+        return self._view.moments if self.space is None else None
 
     @cached_property
     def _view(self) -> ArrayRows:
-        if self.moments is None:
-            return replace(centred_rows(self.X, np.arange(self.X.shape[0]), np.ones(self.X.shape[0])), pick=None)
-        mean, spread = self.moments.mean, float(np.linalg.norm(self.moments.deviation))
-        if spread <= 8 * EPSILON * float(np.abs(mean).max(initial=0.0)):  # rounding of equal rows
-            spread = 0.0
-        return ArrayRows(self.X, None, mean, spread or 1.0, spread)
+        """The rows of X, centred (sparse ones: near 0)."""
+        m = self.X.shape[0]
+        return replace(centred_rows(self.X, np.arange(m), np.ones(m)), pick=None)
 
     def _dual(
         self, point: Point, evidence: Window | Floats, s: Floats, here: PairCharge, charged: float

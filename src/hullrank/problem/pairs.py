@@ -35,9 +35,9 @@ from hullrank.problem.rows import ArrayRows
 if TYPE_CHECKING:
     from hullrank.problem.pairs_at_scores import AtScores
 
-NORMAL = ndtri((np.arange(64) + 0.5) / 64)  # as many equally likely values of a standard normal variable
-LENGTHS = np.geomspace(0.25, 16.0, 37)
-LISTED_PAIRS = 2_000  # up to here pairs are listed: the last digits of a small hinge problem need them one by one
+NORMAL = ndtri((np.arange(64) + 0.5) / 64)  # 64 equally likely values of a standard normal variable
+LENGTHS = np.geomspace(0.25, 16.0, 37)  # multiples of the weights at which the slope of the objective is computed
+LISTED_PAIRS = 2_000  # most pairs that are listed one by one, which the last digits of a small hinge problem need
 SMOOTH = 4  # factor on LISTED_PAIRS for smooth charges, whose sums over unlisted pairs take dozens of passes
 
 

@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 
 from hullrank._threads import in_threads
 from hullrank.problem.all_pairs import AllPairs
+from hullrank.problem.certificate import EPSILON
 from hullrank.problem.charges import Charge
 from hullrank.problem.logistic_pairs import LogisticPairs
-from hullrank.problem.pair_sets import EPSILON, Floats, Ints, Ramp, Smooth
+from hullrank.problem.pair_sets import Floats, Ints, Ramp, Smooth
 
-FEW_RANKS = 8  # of which ``_pair_loops.grade_tables`` has running sums
+FEW_RANKS = 8  # most ranks for which running sums by rank (``grade_tables``) are faster than a tree
 Arranged = tuple[Ints, Floats, Floats]  # rows' numbers, and in that order their scores and weights
-FEW_ROWS = 1000  # up to here NumPy sorts scores faster than a compiled loop
-ROWS_FOR_THREADS = 20_000  # beyond, each of the two directions takes some milliseconds, more than starting a thread
-MANY_ROWS = 100_000  # beyond, sums by sample are dropped where other ones are asked for: they are most of the memory
+FEW_ROWS = 1000  # most rows whose scores NumPy sorts faster than a compiled loop
+ROWS_FOR_THREADS = 20_000  # most rows for which each of the two directions takes less time than starting a thread
+MANY_ROWS = 100_000  # beyond so many rows sums by sample, most of the memory, are freed before others are computed
 
 
 class AtScores:
@@ -31,7 +32,8 @@ class AtScores:
         self.weight: dict[float, float] = {}  # by margin, that of all violated pairs
         sizes = pairs.sizes
         middle = self.scores[pairs.starts[:-1] + sizes // 2]
-        # differences do not care about a shift, rounding errors do, which a shift by one of the scores seldom has
+        # Sums of smaller numbers lose fewer digits, differences stay as they are, and to subtract one of the scores
+        # from the others is mostly exact.
         self.centred = self.scores - (np.repeat(middle, sizes) if len(sizes) > 1 else middle)
 
     @cached_property
@@ -252,17 +254,13 @@ class FewAtScores(AtScores):
         """For every row the place of its first lower partner, and the place after the last."""
         return np.repeat(self.pairs.starts[:-1], self.pairs.sizes), self.pairs.by_rank[1]
 
-    def smooth(self, charge: Charge) -> Smooth:
-        """All pairs charged smoothly."""
-        return self._by_score.smooth(charge)
+    @cached_property
+    def _smooth(self) -> Smooth:
+        return self._by_score._smooth
 
-    def smooth_laplacian(self, charge: Charge, v: Floats) -> Floats:
-        """L v with the curvature of a smooth charge."""
-        return self._by_score.smooth_laplacian(charge, v)
-
-    def smooth_gram(self, charge: Charge, X: Any) -> Floats:
-        """X'LX for the same L."""
-        return self._by_score.smooth_gram(charge, X)
+    @cached_property
+    def _logistic(self) -> LogisticPairs:
+        return self._by_score._logistic
 
     def laplacian_among(self, low: float, high: float) -> tuple[Ints, Floats]:
         """The rows of the pairs with low <= d < high, and L among them."""

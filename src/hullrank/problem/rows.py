@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from hullrank.data import RowView, pieces
+from hullrank.problem.column_moments import ColumnMoments
 from hullrank.problem.layout import GROUP, PARTNER, START, RowLayout
 
 Floats = NDArray[np.float64]
 FAR_OFF = 1e3  # distance of the mean from 0, in units of the rows' spread, beyond which rows are centred in a copy
-FEW_COLUMNS = 40  # columns up to which BLAS computes Y'Z of two matrices faster than Y'Y of one
-SMALL_PRODUCT = 1_000_000  # multiplications up to which OpenBLAS multiplies matrices in place
-BLOCK = 32768  # numbers in a block of rows that stays in cache
 
 
 def linear_scores(X: Any, coef: Floats) -> Floats:
@@ -137,6 +135,11 @@ class ArrayRows:
         return self.mean if self.origin is None else self.origin
 
     @property
+    def moments(self) -> ColumnMoments | None:
+        """Mean and standard deviation of the columns of dense rows that were measured."""
+        return None if self.mean is None or self.deviation is None else ColumnMoments(self.mean, self.deviation)
+
+    @property
     def n_features(self) -> int:
         """Number of columns."""
         return int(self.X.shape[1])
@@ -159,7 +162,7 @@ class ArrayRows:
 
     def scores(self, w: Floats) -> Floats:
         """Row products with w."""
-        s = self.X @ (w / self.scale if self.scale != 1.0 else w)
+        s = self.X @ (w / self.scale)
         if self.pick is not None:
             s = s[self.pick]
         if self.mean is not None:
@@ -171,38 +174,29 @@ class ArrayRows:
         out = self.X.T @ self._scatter(coef)
         if self.mean is not None:
             out -= self.mean * coef.sum()
-        return out / self.scale if self.scale != 1.0 else out
+        return out / self.scale
 
     def gram(self, d: Floats) -> Floats:
         """Sum of d_i times row i's outer product, d >= 0; rows of weight 0 are not touched where X is a view."""
         d = self._scatter(d)
         if sp.issparse(self.X):
             return np.asarray((self.X.T @ self.X.multiply(d[:, None]).tocsr()).todense()) / self.scale**2
-        n = self.n_features
-        step = max(256, BLOCK // max(n, 1))
-        if len(d) <= step and self.pick is None and self.mean is None and self.scale == 1.0:
-            Y = self.X[:] * np.sqrt(d)[:, None]
-            return Y.T @ Y
-        H = np.zeros((n, n))
-        mean, late = self.mean, self.mean
-        if mean is not None and self.pick is None and np.abs(mean).max(initial=0.0) < self.spread:
-            mean = None  # so near to 0, no digits are lost where the mean is taken out of the sum
-        few = n <= FEW_COLUMNS
-        factor, step = (d, min(step, SMALL_PRODUCT // max(n, 1) ** 2)) if few else (np.sqrt(d), step)
-        for low in range(0, len(d), step):
-            Y, f = self.X[low : low + step], factor[low : low + step]
+        H = np.zeros((self.n_features, self.n_features))
+        # A mean near 0 is taken out of the sum rather than out of every row: that costs no digits, and no copy.
+        is_near = self.mean is not None and self.pick is None and np.abs(self.mean).max(initial=0.0) < self.spread
+        early, late = (None, self.mean) if is_near else (self.mean, None)
+        root = np.sqrt(d)
+        for part in pieces(*self.X.shape):
+            Y, f = self.X[part], root[part]
             if self.pick is not None:
                 hot = np.flatnonzero(f)
                 Y, f = Y[hot], f[hot]
-            Y = Y if mean is None else Y - mean
-            Z = Y * f[:, None]
-            H += Z.T @ (Y if few else Z)
-        if few:
-            H = 0.5 * (H + H.T)
-        if mean is None and late is not None:
+            Z = (Y if early is None else Y - early) * f[:, None]
+            H += Z.T @ Z
+        if late is not None:
             outer = np.outer(self.X.T @ d, late)
             H += float(d.sum()) * np.outer(late, late) - outer - outer.T
-        return H / self.scale**2 if self.scale != 1.0 else H
+        return H / self.scale**2
 
     def gram_operator(self, d: Floats) -> "GramOperator":
         """``gram(d)`` as an operator, for columns too many to form the matrix."""
@@ -369,7 +363,7 @@ class GroupSums:
             sums = sums.toarray()
         if rows.mean is not None:
             sums -= np.outer(members.sum(axis=1), rows.mean)
-        return sums / rows.scale if rows.scale != 1.0 else sums
+        return sums / rows.scale
 
 
 def square_lengths(values: Floats, starts: NDArray[np.integer]) -> Floats:

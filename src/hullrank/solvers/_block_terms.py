@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from hullrank.problem.block_statement import BlockStatement, NearRows, no_rows
 from hullrank.problem.block_survey import Survey
+from hullrank.problem.certificate import paying_violations
 from hullrank.problem.charges import Charge
 from hullrank.problem.intervals import IntervalProblem, Penalty
 from hullrank.problem.layout import RowLayout, bundle_table
@@ -115,14 +116,8 @@ def settled_terms(units: Units, survey: Survey, iterate: Iterate, near: NearRows
 
 def _squared_multipliers(units: Units, iterate: Iterate, near: NearRows) -> Floats:
     """Multipliers 2 cost v of fetched rows at the iterate; of two rows that share a slack, that of the larger v."""
-    layout = near.layout
-    offsets, sign = layout.spread(units.problem.offsets(iterate.theta)), layout.spread(units.problem.sign)
-    violation = offsets - sign * near.rows.scores(iterate.w)[layout.row_sample]
-    if layout.shares_slacks:
-        largest = np.full(layout.n_slacks, -np.inf)
-        np.maximum.at(largest, layout.row_slack, violation)
-        violation = np.where(violation == largest[layout.row_slack], violation, 0.0)
-    return 2 * units.price * layout.row_cost * np.maximum(violation, 0.0)
+    violation = paying_violations(units.problem, near.layout, iterate.theta, near.rows.scores(iterate.w))
+    return 2 * units.price * near.layout.row_cost * np.maximum(violation, 0.0)
 
 
 def pull_of(problem: IntervalProblem, terms: Settled, rows: ArrayRows, layout: RowLayout, point: Iterate) -> Floats:
