@@ -7,7 +7,7 @@ from hullrank._jit import njit, place
 from hullrank.problem.charges import HINGE, LOGISTIC, SQUARED_HINGE
 
 Array = Any
-STEEP = 600.0  # largest violation for which exp(v), times other such factors up to 1e40, is a finite number
+STEEP = 600.0  # violations up to which exp(v), and products of some of them, are finite numbers
 
 
 @njit(error_model="numpy", fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -63,28 +63,28 @@ def survey_hinges(
 
 @njit(error_model="numpy")
 def survey_rows(
-    X: Array, centre: Array, lengths: Any, codes: Array, weights: Array, s: Array, first: Array, bundles: Array,
-    groups: Array, charge: int, cost: float, width: float, smoothed: bool, digits: float, lines: Array,
+    X: Array, centre: Array, lengths: Any, codes: Array, weights: Array, s: Array, growth: Array, first: Array,
+    bundles: Array, groups: Array, charge: int, cost: float, width: float, smoothed: bool, digits: float, lines: Array,
     per_sample: Array, cross: Array, near: Array, per_group: Array, group_rows: Array,
 ) -> Any:  # fmt: skip
     """Charge every slack of the samples and sum what the charges pull.
 
     Sample i of class c has the bundles first[c] <= b < first[c + 1], with the groups bundles[b] = (g, partner or -1);
-    groups = (sign, offset), and a slack is violated by v = max(offset - sign * s) over its one or two rows. Slacks with
-    |v| < window (or two rows that are violated alike) are near their kink: near[:, k] = (i, b). The window of a sample
-    is the width, times |x - centre| in units of lengths[0], between 1 and lengths[1]: what is wrong with the weights
-    shows in the scores of long rows. Kinks are ``smoothed`` over the width itself. Fills
+    groups = (sign, offset, exp(offset)), and a slack is violated by v = max(offset - sign * s) over its one or two
+    rows. Slacks with |v| < window (or two rows that are violated alike) are near their kink: near[:, k] = (i, b). The
+    window of a sample is the width, times |x - centre| in units of lengths[0], between 1 and lengths[1]: what is wrong
+    with the weights shows in the scores of long rows. Kinks are ``smoothed`` over the width itself. Fills
 
         per_sample = sums of sign * alpha and of d, per_group += sums of alpha, d, alpha * v, and d * v, and
         group_rows[k, g] += sums of alpha x (lines[k] = 0) or d x (lines[k] = 1)
 
     with the multiplier alpha = cost * phi'(v) and the curvature d = cost * phi''(v), by the group that pays. Where the
     rows of X are not at hand (len(X) is 0), cross[:, i, b - first[c]] = (alpha, d) instead, negative for the partner.
-    For a hinge, near slacks are left out, or smoothed: charged cost (v + width)^2 / (4 width). For a squared hinge,
-    near slacks have no d unless smoothed. For the logistic charge a logarithm takes longer than all the rest, so the
-    factors 1 + exp(v) of rows of equal cost are multiplied, as long as their product stays far below the largest
-    number, and then share one. Returns the total charge, by how much it rises where every v is larger by ``digits``,
-    and the number of near slacks.
+    For a hinge, near slacks are left out, or smoothed: charged cost (v + width)^2 / (4 width). For a squared
+    hinge, near slacks have no d unless smoothed. For the logistic charge ``growth`` is exp(s), or empty where that
+    might overflow; a logarithm takes longer than all the rest, so the factors 1 + exp(v) of rows of equal cost are
+    multiplied, as long as their product stays far below the largest number, and then share one. Returns the total
+    charge, by how much it rises where every v is larger by ``digits``, and the number of near slacks.
     """
     total, rise, n_near = 0.0, 0.0, 0
     usual, longest = lengths
@@ -106,8 +106,11 @@ def survey_rows(
                     v, g, side = other, place(h), -1.0
             alpha, d = 0.0, 0.0
             if charge == LOGISTIC:
-                u = exp(min(v, STEEP))
-                total += c * max(v - STEEP, 0.0)
+                if len(growth):
+                    u = groups[2, g] / growth[i] if groups[0, g] > 0.0 else groups[2, g] * growth[i]
+                else:
+                    u = exp(min(v, STEEP))
+                    total += c * max(v - STEEP, 0.0)
                 share = 1.0 / (1.0 + u)
                 alpha = c * u * share
                 d = alpha * share

@@ -131,17 +131,18 @@ def charge_slacks(
 
     problem, m, sparse = frame.problem, len(s), sp.issparse(rows.X)
     first, bundles, slots = frame.bundles_by_class
-    groups = np.stack([problem.sign, problem.offsets(theta)])
     per_sample, near = np.empty((2, m)), np.empty((2, m * slots), dtype=np.int64)
     if problem.charge is Charge.HINGE and not (sparse or problem.shares_slacks):
         charge, rise, n_near = _block_loops.survey_hinges(
-            *_measures(frame, rows), block.codes, block.weights, s, first, bundles, groups,
-            problem.cost, window.width, not window.fetch, digits, group_rows, per_sample, near, per_group,
+            *_measures(frame, rows), block.codes, block.weights, s, first, bundles,
+            np.stack([problem.sign, problem.offsets(theta)]), problem.cost, window.width, not window.fetch, digits,
+            group_rows, per_sample, near, per_group,
         )  # fmt: skip
         return Charged(charge, rise, per_sample, near[:, :n_near])
+    groups, growth = _growth(problem, theta, s)
     cross = np.zeros((2, m if sparse else 0, slots))  # a class with fewer bundles leaves its last entries at 0
     charge, rise, n_near = _block_loops.survey_rows(
-        *_measures(frame, rows), block.codes, block.weights, s, first, bundles, groups,
+        *_measures(frame, rows), block.codes, block.weights, s, growth, first, bundles, groups,
         problem.charge.code, problem.cost, window.width, not window.fetch, digits, lines,
         per_sample, cross, near, per_group, group_rows,
     )  # fmt: skip
@@ -185,6 +186,20 @@ def _measures(frame: Frame, rows: ArrayRows) -> tuple[Floats, Floats, tuple[floa
     """What tells how long rows are: the rows (none if sparse), their centre, and the usual and the largest length."""
     X = rows.X[:0].toarray() if sp.issparse(rows.X) else rows.X
     return X, np.zeros(rows.n_features) if rows.mean is None else rows.mean, (frame.spread or 1.0, frame.longest)
+
+
+def _growth(problem: IntervalProblem, theta: Floats, s: Floats) -> tuple[Floats, Floats]:
+    """(sign, offset, exp(offset)) of the groups, and exp(s) where a logistic charge can be had from these products."""
+    from hullrank.problem._block_loops import STEEP
+
+    offsets = problem.offsets(theta)
+    if problem.charge is not Charge.LOGISTIC or not _size(s) + _size(offsets) < STEEP / 2:
+        return np.stack([problem.sign, offsets, offsets]), np.empty(0)
+    return np.stack([problem.sign, offsets, np.exp(offsets)]), np.exp(s)
+
+
+def _size(values: Floats) -> float:
+    return float(np.abs(values).max(initial=0.0))
 
 
 def _add_group_rows(
