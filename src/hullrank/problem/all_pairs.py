@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hullrank.problem.bundled_pairs import Bundles
     from hullrank.problem.pairs_at_scores import AtScores
 
+NARROW, SHORT = 40, 8000  # columns and rows up to which a matrix of products costs little beside a fit
 FEW_MEMBERS = 1 << 15  # entries of a dense matrix of group members that take less time than a sparse one
 MANY_RANKS = 300_000  # ranks of a query beyond which neighbouring ones are bundled
 FEW_PARTNERS = 24  # pairs per row up to which pairs are visited one by one in compiled loops
@@ -151,8 +152,10 @@ class AllPairs:
         """The mean squared distance |x_i - x_j|^2 of the pairs' rows, each pair by its weight.
 
         All pairs of a group of rows sum to (sum a)(sum a |x|^2) - |sum a x|^2; a query's pairs are those of all its
-        rows less those of equal rank.
+        rows less those of equal rank. Of a small matrix, ``mean_gram`` is asked for soon.
         """
+        if not sp.issparse(X) and X.shape[1] <= NARROW and X.shape[0] <= SHORT:
+            return max(float(np.trace(self.mean_gram(X, mean))), 0.0)
         within = _group_square(X, mean, self.weights, self._numbered_rank)
         return max(_group_square(X, mean, self.weights, self.query) - within, 0.0)
 
