@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import cache, lru_cache, wraps
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -177,6 +177,12 @@ class ScoreLineEstimator(BaseEstimator):
             _validate_plain(kind, *values)
         else:
             super()._validate_params()
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """The names of the parameters, read from the signature once: every fit asks for them."""
+        return super()._get_param_names()
 
     def _get_params_html(self, *args: Any, **options: Any) -> Any:
         """What scikit-learn's diagrams show of a step: its parameters and, once fitted, the score line.
