@@ -22,6 +22,8 @@ def warn_of_scales(estimator: Any, X: Any, moments: ColumnMoments | None = None,
     if sp.issparse(X) or X.shape[1] < 2 or not _sees_scales(estimator):
         return
     mean, spread = column_moments(X) if moments is None else moments
+    if spread.max() <= MOST * spread.min():
+        return
     varying = np.flatnonzero((spread > _DIGITS * np.abs(mean)) & np.isfinite(spread))
     if len(varying) < 2:
         return

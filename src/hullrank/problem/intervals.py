@@ -38,6 +38,7 @@ from hullrank.problem.charges import Charge, priced_charge
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Build = TypeVar("Build", bound=Callable[..., Any])
+_FEW = 20  # order constraints up to which a loop in Python is faster than NumPy's test of all at once
 FEW_CLASSES = 64  # classes up to which problems are remembered
 MOST_ROWS = 3_000_000  # most rows (a sample at a threshold) of a problem: an interior-point step goes through all
 DENSE_INCIDENCE = 20_000  # entries up to which the incidence matrix is kept dense
@@ -179,7 +180,7 @@ class IntervalProblem:
     def raise_thresholds(self, theta: Floats, room: float = 0.0) -> Floats:
         """The lowest thresholds above theta that satisfy the order constraints (which stand in topological order)."""
         theta = theta.copy()
-        if np.all(self.order_gaps(theta) >= self.gap + room):
+        if len(self.up) > _FEW and np.all(self.order_gaps(theta) >= self.gap + room):
             return theta
         for up, low, gap in zip(self.up.tolist(), self.low.tolist(), self.gap.tolist(), strict=True):
             theta[up] = max(theta[up], (theta[low] if low >= 0 else 0.0) + gap + room)
