@@ -139,7 +139,9 @@ class KernelMixin:
         -------
         point : Point
         """
-        if not hasattr(self, "n_iter_"):  # asked first, since every fit comes here, and scikit-learn's check takes longer
+        if not hasattr(
+            self, "n_iter_"
+        ):  # asked first, since every fit comes here, and scikit-learn's check takes longer
             check_is_fitted(self, "n_iter_")
         return Point(self._stored_coef(statement), self._stored_thresholds(statement))
 
