@@ -123,16 +123,31 @@ class ScaledProblem:
 
 def _feasible(statement: IntervalStatement, w: Floats, theta: Floats) -> tuple[Floats, Floats]:
     """The multiple of a hard-margin point whose scores, as they are computed from X, miss no margin."""
-    problem = statement.problem
+    problem, layout = statement.problem, statement.layout
     for _ in range(5):
         scores = statement.scores(Point(w))[statement.samples.rows]
-        theta = problem.raise_thresholds(theta)
-        lost = total_charge(problem, statement.layout, theta, scores)
+        theta = _meeting_rows(problem, layout, problem.raise_thresholds(theta), scores)
+        short = float(np.max(problem.gap - problem.order_gaps(theta), initial=0.0))
+        lost = max(total_charge(problem, layout, theta, scores), short)
         if lost <= 8 * EPSILON * (1 + np.abs(scores).max(initial=0.0)) or lost >= 0.5:
             break
         scale = (1 + 4 * EPSILON) / (1 - 2 * lost)
         w, theta = w * scale, theta * scale
     return w, theta
+
+
+def _meeting_rows(problem: IntervalProblem, layout: RowLayout, theta: Floats, scores: Floats) -> Floats:
+    """Thresholds moved to where they meet the rows that keep no distance from them, as the ends of intervals do."""
+    ends = np.flatnonzero(problem.offset == 0)
+    if not len(ends):
+        return theta
+    group = layout.row_group
+    miss = np.zeros(len(problem.sign))
+    apart = problem.sign[group] * (scores[layout.row_sample] - theta[problem.threshold[group]])
+    np.maximum.at(miss, group, -apart)
+    moved = theta.copy()
+    moved[problem.threshold[ends]] -= problem.sign[ends] * miss[ends]
+    return moved
 
 
 def scaled_point(problem: IntervalProblem, point: Point, f: float, mean: Floats | None) -> Iterate:
