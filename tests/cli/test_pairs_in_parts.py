@@ -61,9 +61,14 @@ KINDS = {
         ("queries", "squared_hinge"),
         *(
             pytest.param(kind, loss, marks=pytest.mark.slow)
-            for kind in KINDS
-            for loss in ("hinge", "squared_hinge", "logistic")
-            if (kind, loss) != ("queries", "squared_hinge")
+            for kind, loss in (
+                ("numbers", "hinge"),
+                ("numbers", "logistic"),
+                ("grades", "squared_hinge"),
+                ("grades", "logistic"),
+                ("queries", "hinge"),
+                ("named queries", "logistic"),
+            )
         ),
     ],
 )

@@ -11,7 +11,7 @@ import fuzz_exact
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(7))
 def test_nothing_false_is_claimed(block):
     outcomes = [fuzz_exact.check(np.random.default_rng([7, block, k]), seconds=1.0, most_rows=6)[1] for k in range(20)]
     assert not [outcome for outcome in outcomes if outcome.startswith("false")]

@@ -94,7 +94,7 @@ def test_quick_and_full_results_do_not_mix(tmp_path):
 
 @pytest.mark.slow
 def test_processes_give_the_same_numbers(tmp_path):
-    cells = [Cell("noisy scores", 0, method, True) for method in pairs.METHODS]
+    cells = [Cell("noisy scores", 0, method, True) for method in list(pairs.METHODS)[:2]]
     alone = go(pairs.run, tmp_path / "one", cells=cells)
     together = go(pairs.run, tmp_path / "two", cells=cells, jobs=2)
 

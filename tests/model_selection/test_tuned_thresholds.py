@@ -21,12 +21,7 @@ from hullrank.models.calibration import decide
 
 
 @pytest.mark.slow
-@parametrize_with_checks(
-    [
-        TunedThresholdOrdinal(FixedMarginClassifier(tol=1e-12), cv=2),
-        TunedThresholdOrdinal(FixedMarginClassifier(tol=1e-12), metric="quadratic_kappa", cv=2),
-    ]
-)
+@parametrize_with_checks([TunedThresholdOrdinal(FixedMarginClassifier(tol=1e-12), cv=2)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 

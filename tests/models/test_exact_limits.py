@@ -59,10 +59,10 @@ def test_gap_tol_stops_early():
 @pytest.mark.parametrize(
     ("n", "d", "parameters"),
     [
-        (3000, 6, {"time_limit": 2}),
+        (3000, 6, {"time_limit": 1}),
         (2000, 5, {"statistic": "dcg", "time_limit": 1}),
         (300, 200, {"method": "plane_search", "time_limit": 1}),
-        (50, 10_000, {"time_limit": 2}),
+        (50, 10_000, {"time_limit": 1}),
     ],
 )
 def test_time_limits_hold_in_every_phase(n, d, parameters):
