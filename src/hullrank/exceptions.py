@@ -25,6 +25,7 @@ __all__ = [
     "TableError",
     "TableWarning",
     "UndeclaredOrderWarning",
+    "UndecidedOrderWarning",
     "UndefinedMetricWarning",
     "WeakPriceWarning",
 ]

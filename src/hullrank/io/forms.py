@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from hullrank import exceptions
 from hullrank.io.dates import ORDERS, read_dates
 from hullrank.io.numbers import (
     currencies,
@@ -267,5 +268,4 @@ def _says_something(words: pl.Series, dates: str) -> bool:
 
 def few(words: list[Any], most: int = _FEW) -> str:
     """The first words, quoted, for a message."""
-    more = f" and {len(words) - most} more" if len(words) > most else ""
-    return ", ".join(map(repr, words[:most])) + more
+    return exceptions.few(words, most)
