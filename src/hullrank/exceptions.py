@@ -24,8 +24,8 @@ __all__ = [
     "ScaleWarning",
     "TableError",
     "TableWarning",
-    "UndeclaredOrderWarning",
     "UndecidedOrderWarning",
+    "UndeclaredOrderWarning",
     "UndefinedMetricWarning",
     "WeakPriceWarning",
 ]
