@@ -151,6 +151,6 @@ def test_the_variance_of_a_difference_is_that_of_a_bootstrap():
 
     (_, low), (_, high) = fits(np.arange(1500))
     known = ((high - low) ** 2).sum(axis=0)
-    drawn = [fits(rng.integers(0, 1500, 1500)) for _ in range(300)]
+    drawn = [fits(rng.integers(0, 1500, 1500)) for _ in range(150)]
     found = np.var([high[0] - low[0] for low, high in drawn], axis=0)
     np.testing.assert_allclose(known, found, rtol=0.3)
