@@ -137,20 +137,6 @@ class OrdinalPredictionSets(WrappingClassifier):
         check_is_fitted(self)
         return self.estimator_.predict_proba(self._seen(X))
 
-    def score_samples(self, X: Any) -> Floats:
-        """Place every row of X on the score line of the estimator; higher means ranked higher.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.estimator_.score_samples(self._seen(X))
-
     def _seen(self, X: Any) -> Any:
         """X as the estimator takes it: of kernel values those against the rows that it learned from."""
         return safe_indexing(X, self.learned_, axis=1) if get_tags(self).input_tags.pairwise else X

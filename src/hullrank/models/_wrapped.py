@@ -35,7 +35,11 @@ class WrappingClassifier(MetaEstimatorMixin, OrderedClassesMixin, BaseEstimator)
         scores : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self.estimator_.score_samples(X)
+        return self.estimator_.score_samples(self._seen(X))
+
+    def _seen(self, X: Any) -> Any:
+        """X as ``estimator_`` takes it."""
+        return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
